@@ -1,0 +1,57 @@
+# Two commands do all: `make run` plays the samples, `make test` tests everything.
+# Each target installs what it lacks (Debian packages by apt, npm packages).
+
+GO      ?= go
+BIN     := .bin
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUZZ    ?= 30s
+
+.PHONY: run build test test-go test-client test-browser race lint generate bench fuzz tools-node tools-chromium clean
+
+run: build ## build, serve the sample games and print the address of the page
+	$(BIN)/gamehoster dev games/localhost
+
+build: ## the one binary, in .bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/gamehoster ./cmd/gamehoster
+
+test: test-go test-client test-browser ## all tests
+
+test-go: tools-node
+	$(GO) test ./...
+
+test-client: tools-node
+	cd games/_client && npm ci --no-audit --no-fund --silent && npm test
+
+test-browser: build tools-node tools-chromium
+	cd games/_e2e && npm ci --no-audit --no-fund --silent && GAMEHOSTER_BIN=$(CURDIR)/$(BIN)/gamehoster npm test
+
+race: tools-node ## the Go tests under the race detector
+	$(GO) test -race ./engine/... ./tick/... ./wire/... ./games/...
+
+lint: ## vet, golangci-lint (pinned) with the floor plan's depguard rules, formatting
+	$(GO) vet ./...
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) run $(LINT) run
+
+generate: ## rewrite generated files; CI fails when this changes anything
+	$(GO) generate ./...
+
+bench: ## microbenchmarks of the hot path
+	$(GO) test -run '^$$' -bench . -benchmem ./wire/... ./tick/... ./games/body/...
+
+fuzz: ## every fuzz target for FUZZ (30s) each
+	@for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ) $$pkg || exit 1; \
+		done; \
+	done
+
+tools-node:
+	@command -v node >/dev/null || { apt-get update && apt-get install -y nodejs npm; }
+
+tools-chromium:
+	@command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; }
+
+clean:
+	rm -rf $(BIN)

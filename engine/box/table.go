@@ -1,0 +1,338 @@
+// Package box is the box's small table: which games it hosts, the shards of each
+// and how loaded they are, and the seats given out. It decides where a new
+// player sits; the workers run what it decided.
+//
+//	Place --> seat reserved --> Claim (its socket came) --> Release (the player left)
+//	                       \--> Expire (no socket within SeatTimeout)
+//
+// A seat is counted from Place on, so two joins can never get the last one of an
+// instance, and given back exactly once, by Release or by Expire.
+//
+// An instance is open while the game lets players in and a seat is free. A new
+// player goes to the oldest open instance, or to a fresh one on the emptiest
+// shard.
+package box
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gamehoster/engine/worker"
+	"gamehoster/games/schema"
+)
+
+// SeatTimeout is how long a reserved seat waits for its socket.
+const SeatTimeout = 10 * time.Second
+
+// What Place answers when there is no seat.
+var (
+	ErrNoInstance = errors.New("no such instance, or it is full") // closes with 4004
+	ErrBoxFull    = errors.New("the box is full")                 // closes with 4009
+)
+
+// Request is a player who wants to play.
+type Request struct {
+	Instance string       // the instance to join, by name; empty for any
+	Resume   worker.Token // zero for none
+	Prefer   int          // the shard to take among equally loaded ones
+	Seat     worker.Seat  // what the worker is to be told; Place fills the rest in
+}
+
+// Table is the placement table of one game definition. Its methods may be called
+// from any goroutine; none blocks on anything but its lock.
+type Table struct {
+	def *schema.Definition
+
+	mu        sync.Mutex
+	closed    bool
+	shards    []shard
+	instances map[worker.InstanceID]*instance
+	byName    map[string]*instance
+	open      []*instance // with a free seat, oldest first
+	pending   map[uint64]*pending
+	nextID    worker.InstanceID
+	nextSeat  uint64
+}
+
+type shard struct {
+	instances int
+	seats     int
+}
+
+type instance struct {
+	id     worker.InstanceID
+	name   string
+	shard  int
+	seats  int  // reserved and taken
+	closed bool // by the game
+}
+
+type pending struct {
+	seat    worker.Seat
+	in      *instance
+	counted bool // takes a seat: not a spectator, not a resume
+	expires int64
+}
+
+// NewTable makes the table of a game that runs on the given number of shards. Seat
+// numbers ascend from first, so that tables of one box can share a number space.
+func NewTable(def *schema.Definition, shards int) *Table {
+	return &Table{
+		def:       def,
+		shards:    make([]shard, shards),
+		instances: map[worker.InstanceID]*instance{},
+		byName:    map[string]*instance{},
+		pending:   map[uint64]*pending{},
+		nextID:    1,
+		nextSeat:  1,
+	}
+}
+
+// Placement is a seat reserved.
+type Placement struct {
+	Shard  int    // the shard that runs the instance
+	Number uint64 // claims the seat
+}
+
+// Place reserves a seat. now is monotonic nanoseconds. It fails with ErrNoInstance
+// where the request names an instance that is gone or full, and ErrBoxFull where
+// no shard has room for another instance.
+func (t *Table) Place(r Request, now int64) (Placement, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return Placement{}, ErrBoxFull
+	}
+	if !r.Resume.IsZero() {
+		if in := t.instances[r.Resume.Instance()]; in != nil && uint32(in.shard) == r.Resume.Worker() {
+			// The seat is counted already; the worker knows whether the secret is right.
+			r.Seat.Resume = r.Resume
+			return t.reserve(in, r.Seat, false, now), nil
+		}
+	}
+	if r.Instance != "" {
+		in := t.byName[r.Instance]
+		if in == nil || (!r.Seat.Watch && !t.hasRoom(in)) {
+			return Placement{}, ErrNoInstance
+		}
+		return t.reserve(in, r.Seat, !r.Seat.Watch, now), nil
+	}
+	in, err := t.anyOpen(r)
+	if err != nil {
+		return Placement{}, err
+	}
+	return t.reserve(in, r.Seat, !r.Seat.Watch, now), nil
+}
+
+// Reseat turns a seat that was placed by a resume token into a counted one of the
+// same instance, where its secret turned out to be wrong. It reports false when
+// the instance has no room.
+func (t *Table) Reseat(id worker.InstanceID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	in := t.instances[id]
+	if in == nil || !t.hasRoom(in) {
+		return false
+	}
+	t.take(in)
+	return true
+}
+
+// Claim hands a reserved seat to its worker, once.
+func (t *Table) Claim(number uint64) (worker.Seat, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.pending[number]
+	if p == nil {
+		return worker.Seat{}, false
+	}
+	delete(t.pending, number)
+	return p.seat, true
+}
+
+// Release gives one seat of an instance back.
+func (t *Table) Release(id worker.InstanceID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if in := t.instances[id]; in != nil {
+		t.give(in)
+	}
+}
+
+// SetOpen tells whether the game lets new players into an instance.
+func (t *Table) SetOpen(id worker.InstanceID, open bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	in := t.instances[id]
+	if in == nil || in.closed == !open {
+		return
+	}
+	in.closed = !open
+	t.list(in)
+}
+
+// Retire asks to end an instance that is empty. It reports false when a seat was
+// given out meanwhile: the instance goes on. With force (the instance has ended)
+// it is forgotten in any case, and so are the seats reserved in it.
+func (t *Table) Retire(id worker.InstanceID, force bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	in := t.instances[id]
+	if in == nil {
+		return true
+	}
+	waiting := false
+	for n, p := range t.pending {
+		if p.in != in {
+			continue
+		}
+		waiting = true
+		if force {
+			delete(t.pending, n)
+		}
+	}
+	if !force && (in.seats > 0 || waiting) {
+		return false
+	}
+	sh := &t.shards[in.shard]
+	sh.seats -= in.seats
+	sh.instances--
+	delete(t.instances, id)
+	delete(t.byName, in.name)
+	in.closed = true
+	t.list(in)
+	return true
+}
+
+// Expire gives back the seats whose sockets never came.
+func (t *Table) Expire(now int64) (expired int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n, p := range t.pending {
+		if now < p.expires {
+			continue
+		}
+		delete(t.pending, n)
+		if p.counted {
+			t.give(p.in)
+		}
+		expired++
+	}
+	return expired
+}
+
+// Close ends the giving out of seats: a newer definition has taken over.
+func (t *Table) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
+// Load is how much a table holds.
+type Load struct {
+	Instances, Seats, Pending int
+}
+
+// Load counts what is placed now.
+func (t *Table) Load() (l Load) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.shards {
+		l.Instances += s.instances
+		l.Seats += s.seats
+	}
+	l.Pending = len(t.pending)
+	return l
+}
+
+func (t *Table) reserve(in *instance, seat worker.Seat, counted bool, now int64) Placement {
+	seat.Instance, seat.Name = in.id, in.name
+	if counted {
+		t.take(in)
+	}
+	n := t.nextSeat
+	t.nextSeat++
+	t.pending[n] = &pending{seat: seat, in: in, counted: counted, expires: now + int64(SeatTimeout)}
+	return Placement{Shard: in.shard, Number: n}
+}
+
+func (t *Table) anyOpen(r Request) (*instance, error) {
+	if len(t.open) > 0 {
+		return t.open[0], nil
+	}
+	best := -1
+	for i := range t.shards {
+		if t.shardFull(i) {
+			continue
+		}
+		if best < 0 || t.shards[i].instances < t.shards[best].instances ||
+			(t.shards[i].instances == t.shards[best].instances && i == r.Prefer) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil, ErrBoxFull
+	}
+	in := &instance{id: t.nextID, name: t.newName(), shard: best}
+	t.nextID++
+	t.shards[best].instances++
+	t.instances[in.id] = in
+	t.byName[in.name] = in
+	t.list(in)
+	return in, nil
+}
+
+func (t *Table) shardFull(i int) bool {
+	s := &t.shards[i]
+	if n := t.def.InstancesPerShard; n > 0 && s.instances >= n {
+		return true
+	}
+	n := t.def.PlayersPerShard
+	return n > 0 && s.seats >= n
+}
+
+func (t *Table) hasRoom(in *instance) bool {
+	return !in.closed && in.seats < t.def.PlayersPerInstance
+}
+
+func (t *Table) take(in *instance) {
+	in.seats++
+	t.shards[in.shard].seats++
+	t.list(in)
+}
+
+func (t *Table) give(in *instance) {
+	in.seats--
+	t.shards[in.shard].seats--
+	t.list(in)
+}
+
+// list keeps the list of open instances right after in has changed.
+func (t *Table) list(in *instance) {
+	i, listed := slices.BinarySearchFunc(t.open, in.id, func(o *instance, id worker.InstanceID) int {
+		return int(int64(o.id) - int64(id))
+	})
+	switch room := t.hasRoom(in); {
+	case room && !listed:
+		t.open = slices.Insert(t.open, i, in)
+	case !room && listed:
+		t.open = slices.Delete(t.open, i, i+1)
+	}
+}
+
+// newName makes a short name that nobody guesses: it lets friends in.
+func (t *Table) newName() string {
+	for {
+		var b [5]byte
+		rand.Read(b[:])
+		name := strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+		if t.byName[name] == nil {
+			return name
+		}
+	}
+}

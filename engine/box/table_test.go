@@ -1,0 +1,217 @@
+package box
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"gamehoster/engine/worker"
+	"gamehoster/games/schema"
+)
+
+func definition(players, instances int) *schema.Definition {
+	return &schema.Definition{PlayersPerInstance: players, InstancesPerShard: instances}
+}
+
+func place(t *testing.T, tb *Table, r Request) (Placement, worker.Seat) {
+	t.Helper()
+	p, err := tb.Place(r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := tb.Claim(p.Number)
+	if !ok {
+		t.Fatal("a seat just placed cannot be claimed")
+	}
+	return p, s
+}
+
+func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
+	tb := NewTable(definition(2, 10), 2)
+	_, a := place(t, tb, Request{})
+	_, b := place(t, tb, Request{})
+	_, c := place(t, tb, Request{})
+	if a.Name != b.Name || b.Name == c.Name {
+		t.Fatalf("seated in %s, %s, %s: want two together and the third apart", a.Name, b.Name, c.Name)
+	}
+	tb.Release(a.Instance)
+	if _, d := place(t, tb, Request{}); d.Name != a.Name {
+		t.Fatalf("seated in %s, want the free seat in %s", d.Name, a.Name)
+	}
+}
+
+func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
+	tb := NewTable(definition(1, 2), 2)
+	var per [2]int
+	for range 4 {
+		p, _ := place(t, tb, Request{Prefer: 1})
+		per[p.Shard]++
+	}
+	if per != [2]int{2, 2} {
+		t.Fatalf("instances per shard %v, want 2 each", per)
+	}
+	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrBoxFull) {
+		t.Fatalf("a full box answered %v", err)
+	}
+}
+
+func TestJoinByName(t *testing.T) {
+	tb := NewTable(definition(1, 10), 1)
+	_, a := place(t, tb, Request{})
+	if _, err := tb.Place(Request{Instance: a.Name}, 0); !errors.Is(err, ErrNoInstance) {
+		t.Fatalf("a full instance answered %v", err)
+	}
+	if _, err := tb.Place(Request{Instance: "nowhere"}, 0); !errors.Is(err, ErrNoInstance) {
+		t.Fatalf("an unknown instance answered %v", err)
+	}
+	if _, s := place(t, tb, Request{Instance: a.Name, Seat: worker.Seat{Watch: true}}); s.Name != a.Name {
+		t.Fatalf("a spectator was sent to %s, want %s", s.Name, a.Name)
+	}
+}
+
+func TestUnclaimedSeatExpiresOnce(t *testing.T) {
+	tb := NewTable(definition(1, 1), 1)
+	p, err := tb.Place(Request{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := tb.Expire(int64(SeatTimeout) - 1); n != 0 {
+		t.Fatal("the seat expired early")
+	}
+	if n := tb.Expire(int64(SeatTimeout)); n != 1 {
+		t.Fatal("the seat did not expire")
+	}
+	if _, ok := tb.Claim(p.Number); ok {
+		t.Fatal("an expired seat was claimed")
+	}
+	if l := tb.Load(); l.Seats != 0 {
+		t.Fatalf("%d seats counted after all expired", l.Seats)
+	}
+	place(t, tb, Request{})
+}
+
+func TestResumeTakesNoSecondSeat(t *testing.T) {
+	tb := NewTable(definition(1, 1), 1)
+	p, s := place(t, tb, Request{})
+	tok := worker.NewToken(uint32(p.Shard), s.Instance, 7)
+	_, r := place(t, tb, Request{Resume: tok})
+	if r.Instance != s.Instance || r.Resume != tok {
+		t.Fatalf("a resume was sent to instance %d with token %v", r.Instance, r.Resume)
+	}
+	if l := tb.Load(); l.Seats != 1 {
+		t.Fatalf("%d seats counted for one player", l.Seats)
+	}
+	if tb.Reseat(s.Instance) {
+		t.Fatal("a wrong secret got a seat in a full instance")
+	}
+}
+
+func TestRetireLosesAgainstAJoin(t *testing.T) {
+	tb := NewTable(definition(2, 1), 1)
+	_, s := place(t, tb, Request{})
+	tb.Release(s.Instance)
+	if _, err := tb.Place(Request{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if tb.Retire(s.Instance, false) {
+		t.Fatal("an instance retired under a reserved seat")
+	}
+	if !tb.Retire(s.Instance, true) {
+		t.Fatal("an ended instance did not retire")
+	}
+	if l := tb.Load(); l != (Load{}) {
+		t.Fatalf("after retirement the table still counts %+v", l)
+	}
+}
+
+// TestRandomOperations runs the table against a dumb twin that counts by hand.
+func TestRandomOperations(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	def := definition(3, 4)
+	tb := NewTable(def, 3)
+	type held struct{ id worker.InstanceID }
+	var seats []held
+	waiting := map[uint64]worker.InstanceID{}
+	per := map[worker.InstanceID]int{}
+	now := int64(0)
+	for range 100_000 {
+		switch rnd.IntN(6) {
+		case 0, 1, 2:
+			p, err := tb.Place(Request{Prefer: rnd.IntN(3)}, now)
+			if err != nil {
+				continue
+			}
+			id := tb.pending[p.Number].in.id
+			if per[id]++; per[id] > def.PlayersPerInstance {
+				t.Fatalf("instance %d has %d players of %d", id, per[id], def.PlayersPerInstance)
+			}
+			waiting[p.Number] = id
+		case 3:
+			for n, id := range waiting {
+				if s, ok := tb.Claim(n); !ok || s.Instance != id {
+					t.Fatalf("claim of seat %d gave %+v, %v", n, s, ok)
+				}
+				delete(waiting, n)
+				seats = append(seats, held{id})
+				break
+			}
+		case 4:
+			if len(seats) > 0 {
+				i := rnd.IntN(len(seats))
+				tb.Release(seats[i].id)
+				per[seats[i].id]--
+				seats[i] = seats[len(seats)-1]
+				seats = seats[:len(seats)-1]
+			}
+		case 5:
+			if rnd.IntN(50) == 0 {
+				now += int64(SeatTimeout)
+				if n := tb.Expire(now); n != len(waiting) {
+					t.Fatalf("%d seats expired, want %d", n, len(waiting))
+				}
+				for n, id := range waiting {
+					per[id]--
+					delete(waiting, n)
+				}
+			}
+			for id, n := range per {
+				if tb.Retire(id, false) != (n == 0) {
+					t.Fatalf("retirement of instance %d with %d seats went wrong", id, n)
+				}
+				if n == 0 {
+					delete(per, id)
+				}
+				break
+			}
+		}
+		want := len(seats) + len(waiting)
+		if l := tb.Load(); l.Seats != want || l.Pending != len(waiting) || l.Instances != len(per) {
+			t.Fatalf("the table counts %+v, want %d seats, %d pending, %d instances", l, want, len(waiting), len(per))
+		}
+	}
+}
+
+func TestConcurrentJoinsForTheLastSeat(t *testing.T) {
+	tb := NewTable(definition(4, 1), 1)
+	var wg sync.WaitGroup
+	got := make(chan Placement, 100)
+	for range 100 {
+		wg.Go(func() {
+			if p, err := tb.Place(Request{}, 0); err == nil {
+				got <- p
+			}
+		})
+	}
+	wg.Wait()
+	close(got)
+	n := 0
+	for range got {
+		n++
+	}
+	if n != 4 {
+		t.Fatalf("%d seats given out of 4", n)
+	}
+}

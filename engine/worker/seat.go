@@ -1,0 +1,58 @@
+package worker
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"net/netip"
+)
+
+// Seat is what a worker is told about a socket that it gets: where its player
+// sits. A seat is reserved by whoever places players and counted until the
+// worker gives it back.
+type Seat struct {
+	Instance InstanceID // where the player sits
+	Name     string     // the instance's name
+	Resume   Token      // of the seat to take over; zero for none
+	Player   string     // the player's name, at most schema.MaxPlayerName bytes
+	Thin     bool       // the client runs no bodies
+	Watch    bool       // a spectator: takes no seat
+	Peer     netip.Addr // the client, as far as it is known
+}
+
+// InstanceID is an instance's number in its worker, never given twice. It goes out
+// in resume tokens.
+type InstanceID uint32
+
+// Token lets a player take its seat over from a new socket. The first two numbers
+// route it without a table of connections; the rest is the secret.
+type Token [16]byte
+
+// NewToken makes a token of its parts.
+func NewToken(worker uint32, instance InstanceID, secret uint64) (t Token) {
+	binary.LittleEndian.PutUint32(t[0:], worker)
+	binary.LittleEndian.PutUint32(t[4:], uint32(instance))
+	binary.LittleEndian.PutUint64(t[8:], secret)
+	return t
+}
+
+// ParseToken reads a token as it stands in a socket's address, 32 hexadecimal
+// digits. It gives the zero token for anything else: such a client is seated
+// afresh.
+func ParseToken(s string) (t Token) {
+	if len(s) != 2*len(t) {
+		return Token{}
+	}
+	if _, err := hex.Decode(t[:], []byte(s)); err != nil {
+		return Token{}
+	}
+	return t
+}
+
+// Worker is the number of the worker that gave the token out.
+func (t Token) Worker() uint32 { return binary.LittleEndian.Uint32(t[0:]) }
+
+// Instance is the instance it gave it out for.
+func (t Token) Instance() InstanceID { return InstanceID(binary.LittleEndian.Uint32(t[4:])) }
+
+// IsZero reports whether there is no token.
+func (t Token) IsZero() bool { return t == Token{} }
