@@ -1,0 +1,111 @@
+// What stands around the picture: the name form, the score board, the banner
+// that tells how the connection is, and the figures.
+const $ = (id) => document.getElementById(id);
+
+// begin asks for a name and calls play(name); a ?name= in the address answers
+// at once.
+export function begin(key, play) {
+  const asked = new URLSearchParams(location.search).get("name");
+  if (asked !== null) {
+    play(asked.slice(0, 16));
+    return;
+  }
+  const form = $("start");
+  form.name.value = remembered(key);
+  form.hidden = false;
+  form.name.focus();
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const name = form.name.value.trim();
+    remember(key, name);
+    form.hidden = true;
+    document.activeElement?.blur();
+    play(name);
+  });
+}
+
+// A browser may refuse its storage to a page; then the name is typed again.
+function remembered(key) {
+  try {
+    return localStorage.getItem(key) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function remember(key, name) {
+  try {
+    localStorage.setItem(key, name);
+  } catch {
+    return;
+  }
+}
+
+// banner shows a line, or none.
+export function banner(text, last = false) {
+  const line = $("banner");
+  line.hidden = !text;
+  line.textContent = text ?? "";
+  line.classList.toggle("end", last);
+}
+
+// connection keeps the banner true to what the library says of the socket.
+export function connection(game) {
+  banner("Connecting …");
+  game.on("ready", () => banner(null));
+  game.on("reconnecting", () => banner("Connection lost, trying again …"));
+  game.on("closed", (reason) => banner(reason.text, true));
+}
+
+// board writes the rows, best first: {name, colour, note, score, me}.
+export function board(rows) {
+  const list = $("board");
+  const text = JSON.stringify(rows);
+  if (list.shown === text) return;
+  list.shown = text;
+  list.replaceChildren(...rows.map((row) => {
+    const li = document.createElement("li");
+    li.classList.toggle("me", row.me);
+    const name = document.createElement("span");
+    name.textContent = row.name;
+    name.style.color = row.colour;
+    const note = document.createElement("i");
+    note.textContent = row.note;
+    note.style.color = row.colour;
+    const score = document.createElement("b");
+    score.textContent = row.score;
+    li.append(name, note, score);
+    return li;
+  }));
+}
+
+// figures returns a function to call once a frame; twice a second it writes
+// ping, tick and traffic. The I key hides them.
+export function figures(game) {
+  const text = $("stats");
+  addEventListener("keydown", (event) => {
+    if (event.code === "KeyI" && !typing(event)) text.hidden = !text.hidden;
+  });
+  let since = performance.now();
+  let received = 0;
+  let sent = 0;
+  return (now) => {
+    if (now - since < 500) return;
+    const { stats } = game;
+    const seconds = (now - since) / 1000;
+    const rate = (bytes, before) => `${Math.max(0, Math.round((bytes - before) / seconds))}`.padStart(5);
+    text.textContent =
+      `ping  ${stats.ping.toFixed(0).padStart(5)} ms\n` +
+      `tick  ${`${game.tick}`.padStart(5)}\n` +
+      `down  ${rate(stats.bytesIn, received)} B/s\n` +
+      `up    ${rate(stats.bytesOut, sent)} B/s`;
+    since = now;
+    received = stats.bytesIn;
+    sent = stats.bytesOut;
+  };
+}
+
+// typing tells a key that belongs to a text field from one that plays.
+export function typing(event) {
+  return event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey;
+}

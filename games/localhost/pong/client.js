@@ -1,0 +1,5 @@
+// Front-end code that is bundled into the library as gamehoster.game: the
+// table's measures, so that the page draws what the rules play on.
+import { WIDTH, HEIGHT, PADDLE, INSET, BALL } from "./table.js";
+
+export const table = { width: WIDTH, height: HEIGHT, paddle: PADDLE, inset: INSET, ball: BALL };
