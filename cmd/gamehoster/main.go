@@ -1,0 +1,107 @@
+// Command gamehoster serves browser games: see README.md. Each subcommand is a
+// struct whose fields are its flags; what it does is in the packages it calls.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the build.
+var version = "dev"
+
+type commands struct {
+	Dev     devCommand     `cmd:"" help:"Serve a folder of games with their pages and rebuild them on save."`
+	Serve   serveCommand   `cmd:"" help:"Serve a games root."`
+	Check   checkCommand   `cmd:"" help:"Check a game and print what is wrong with it."`
+	Echo    echoCommand    `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The second signal ends the process at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the program without the process: it returns the exit code. 0 is done, 1 a
+// failure that was reported on stderr, 2 a wrong command line.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	var c commands
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("gamehoster"),
+		kong.Description("A game server for browser games whose rules are plain JavaScript."),
+		kong.UsageOnError(),
+		kong.DefaultEnvars("GAMEHOSTER"),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exited = code; panic(errExit) }),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "gamehoster:", err)
+		return 1
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if r != errExit {
+				panic(r)
+			}
+			code = exited
+		}
+	}()
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintln(stderr, "gamehoster:", err)
+		fmt.Fprintln(stderr, "try: gamehoster --help")
+		return 2
+	}
+	if err := parsed.Run(&environment{ctx: ctx, stdout: stdout, stderr: stderr}); err != nil {
+		if !errors.Is(err, errReported) {
+			fmt.Fprintln(stderr, "gamehoster:", err)
+		}
+		return 1
+	}
+	return 0
+}
+
+var (
+	errExit     = errors.New("exit")     // --help was printed
+	errReported = errors.New("reported") // a failure whose text is out already
+)
+
+// environment is what a subcommand gets besides its flags.
+type environment struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+}
+
+type logFlags struct {
+	LogLevel  slog.Level `help:"Least severe lines to log: debug, info, warn or error." default:"info"`
+	LogFormat string     `help:"Form of the log: text or json." enum:"text,json" default:"${log_format}"`
+}
+
+func (f logFlags) logger(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: f.LogLevel}
+	if f.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(env *environment) error {
+	_, err := fmt.Fprintln(env.stdout, version)
+	return err
+}

@@ -1,0 +1,186 @@
+// Package session is one player's connection between bytes and messages. It has
+// no socket and no clock: bytes and times come in as arguments, frames go out
+// into an Outbox, and what should become of the connection is returned.
+//
+//	bytes --> Conn.Feed --> ws.Reader --> message --> Receiver (a tick.Viewer)
+//	                            |                         |
+//	                       ping, close               pong, error
+//	                            v                         v
+//	                          Outbox <--- messages of a send tick (tick.Sink)
+//
+// A Conn knows three reasons of its own to end a connection: a frame or message
+// that is malformed, a flood of messages, and silence.
+package session
+
+import (
+	"errors"
+	"time"
+
+	"gamehoster/tick"
+	"gamehoster/wire"
+	"gamehoster/wire/ws"
+)
+
+// Limits of one connection.
+type Limits struct {
+	MessageSize       int           // bytes of a client message; larger closes with 1009
+	MessagesPerSecond int           // sustained; as many again may come in a burst. More closes with 1008
+	Idle              time.Duration // silence after which it closes with 4008; it is pinged at half of it
+	Stall             time.Duration // how long it may not drain before it closes with 4007
+}
+
+// DefaultLimits are those of spectators and players alike. A client acks every
+// send tick (128 a second at most), pings and sends commands.
+var DefaultLimits = Limits{
+	MessageSize:       4 << 10,
+	MessagesPerSecond: 400,
+	Idle:              20 * time.Second,
+	Stall:             10 * time.Second,
+}
+
+// Receiver takes the client's messages. m is valid during the call. The error is
+// a *wire.CloseError where the client is to be closed with a certain code.
+type Receiver interface {
+	Receive(m []byte, elapsed uint16, sink tick.Sink) error
+}
+
+// Conn is the state of one connection. Times are monotonic nanoseconds.
+type Conn struct {
+	reader  ws.Reader
+	limits  *Limits
+	heard   int64 // when bytes came last
+	stalled int64 // since when the socket has not drained; 0 when it does
+	credit  int64 // nanoseconds of message budget
+	refill  int64 // when credit was brought up to date
+	pinged  bool  // since heard
+}
+
+// NewConn begins a connection at now. The limits are shared, not copied.
+func NewConn(limits *Limits, now int64) Conn {
+	return Conn{
+		reader: ws.NewReader(limits.MessageSize, ws.BinaryOnly),
+		limits: limits,
+		heard:  now,
+		credit: 1e9,
+		refill: now,
+	}
+}
+
+// End says how a connection ends: with a close frame of this code. The reason is for
+// the log.
+type End struct {
+	Code   uint16
+	Reason string
+	Peer   bool // the peer asked for it
+}
+
+// Feed takes the bytes that have arrived, changes them in place, and hands each
+// whole message to r. elapsed is the part of the running tick that has passed.
+// Replies go to out. When the connection is to end, the close frame stands in out
+// already and nothing more may be fed.
+func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox) (end End, ended bool) {
+	c.heard, c.pinged = now, false
+	for {
+		ev, rest, err := c.reader.Next(p)
+		if err != nil {
+			return c.end(out, uint16(ws.CodeOf(err)), closeReason(err))
+		}
+		switch ev.Op {
+		case ws.OpBinary:
+			if !c.allow(now) {
+				return c.end(out, wire.CloseFlood, "too many messages")
+			}
+			if err := r.Receive(ev.Payload, elapsed, out); err != nil {
+				if ce, ok := errors.AsType[*wire.CloseError](err); ok {
+					return c.end(out, ce.Code, ce.Reason)
+				}
+				return c.end(out, uint16(ws.CloseInternal), "server fault")
+			}
+		case ws.OpPing:
+			if !c.allow(now) {
+				return c.end(out, wire.CloseFlood, "too many pings")
+			}
+			out.buf = ws.AppendReply(out.buf, ev)
+		case ws.OpClose:
+			out.buf = ws.AppendReply(out.buf, ev)
+			c.reader.Release()
+			return End{Code: uint16(ev.Code), Reason: string(ev.Payload), Peer: true}, true
+		case ws.OpPong:
+		default:
+			return End{}, false
+		}
+		p = rest
+	}
+}
+
+// Close ends the connection from our side: its close frame goes to out.
+func (c *Conn) Close(code uint16, out *Outbox) {
+	out.buf = ws.AppendClose(out.buf, ws.CloseCode(code), wire.CloseReason(code))
+	c.reader.Release()
+}
+
+// Stalled notes whether the socket has drained, once per send tick.
+func (c *Conn) Stalled(stalled bool, now int64) {
+	switch {
+	case !stalled:
+		c.stalled = 0
+	case c.stalled == 0:
+		c.stalled = now
+	}
+}
+
+// Check looks at the connection's silence, about once a second. It pings a quiet
+// peer by way of out, and tells when the connection is to end.
+func (c *Conn) Check(now int64, out *Outbox) (end End, ended bool) {
+	if c.stalled != 0 && now-c.stalled >= int64(c.limits.Stall) {
+		return c.end(out, wire.CloseTooSlow, "the connection does not keep up")
+	}
+	quiet := now - c.heard
+	switch {
+	case quiet >= int64(c.limits.Idle):
+		return c.end(out, wire.CloseIdle, "nothing heard for too long")
+	case quiet >= int64(c.limits.Idle)/2 && !c.pinged:
+		c.pinged = true
+		out.buf = ws.AppendFrame(out.buf, ws.OpPing, nil)
+	}
+	return End{}, false
+}
+
+func (c *Conn) end(out *Outbox, code uint16, reason string) (End, bool) {
+	c.Close(code, out)
+	return End{Code: code, Reason: reason}, true
+}
+
+// allow takes one message from the budget.
+func (c *Conn) allow(now int64) bool {
+	c.credit = min(c.credit+now-c.refill, 1e9)
+	c.refill = now
+	price := int64(1e9) / int64(c.limits.MessagesPerSecond)
+	if c.credit < price {
+		return false
+	}
+	c.credit -= price
+	return true
+}
+
+func closeReason(err error) string {
+	if e, ok := errors.AsType[*ws.Error](err); ok {
+		return e.Reason
+	}
+	return "malformed frame"
+}
+
+// Outbox collects the frames for one connection. Its buffer is used again and again,
+// so one Outbox serves all connections of a loop.
+type Outbox struct{ buf []byte }
+
+// Message adds one binary message. It makes an Outbox a tick.Sink.
+func (o *Outbox) Message(m []byte) { o.buf = ws.AppendFrame(o.buf, ws.OpBinary, m) }
+
+// Take gives the bytes collected and empties the Outbox. They are valid until the
+// next frame is added.
+func (o *Outbox) Take() []byte {
+	b := o.buf
+	o.buf = o.buf[:0]
+	return b
+}

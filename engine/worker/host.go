@@ -1,0 +1,254 @@
+// Package worker runs games on one event loop: it seats the players whose sockets
+// it gets, steps each instance when its tick is due, and sends every viewer its
+// stream.
+//
+//	loop.OnOpen  --> seat claimed --> instance, player, viewer
+//	loop.OnData  --> session.Conn.Feed --> tick.Viewer.Receive
+//	loop.OnTick  --> schedule: due slots --> Instance.Step
+//	                   send tick --> Commit, Viewer.Send per viewer --> loop.Send
+//	             --> one loop.Flush for everything that was sent
+//	loop.OnClose --> the seat is kept for resumeSeconds, then the player leaves
+//
+// Everything here runs on the loop's thread. Who sits where is decided elsewhere and
+// arrives as a Seat; what becomes of seats is told to the Boss. In one process the
+// boss is the placement table itself.
+//
+// A Host owns one loop and the shards on it, one for each game that is being
+// played there. A shard owns its instances; an instance owns its seats.
+package worker
+
+import (
+	"log/slog"
+	"time"
+
+	"gamehoster/engine/loop"
+	"gamehoster/engine/session"
+	"gamehoster/tick"
+	"gamehoster/wire"
+)
+
+// Boss is told what becomes of the seats of one game. Its methods may be called
+// from any loop and do not block.
+type Boss interface {
+	Claim(number uint64) (Seat, bool)
+	Reseat(id InstanceID) bool
+	Release(id InstanceID)
+	SetOpen(id InstanceID, open bool)
+	Retire(id InstanceID, force bool) bool
+}
+
+// GameBits is where a tag is split: its upper bits are the game's number, the rest is
+// the seat's, which the game's boss numbers.
+const GameBits = 40
+
+// sweepPeriod is how often silent sockets, kept seats and empty instances are
+// looked at.
+const sweepPeriod = int64(time.Second)
+
+// Options of a Host.
+type Options struct {
+	Number  uint32 // of this worker; goes out in resume tokens
+	Limits  session.Limits
+	Hashes  int // how many recent state hashes an instance keeps for Inspect; 0 for none
+	Log     *slog.Logger
+	OnClose func(Closed) // a socket has ended; nil for none
+}
+
+// Closed is the end of one socket, for the log.
+type Closed struct {
+	Seat     Seat
+	Game     string
+	Player   uint32
+	Code     uint16
+	Reason   string
+	Duration time.Duration
+}
+
+// Host is the handler of one loop.
+type Host struct {
+	opts   Options
+	loop   loop.Loop
+	games  map[uint64]*shard // by game number
+	socks  map[loop.Handle]*socket
+	out    session.Outbox
+	sweep  int64 // when the next one is due
+	closed uint64
+}
+
+// NewHost makes the handler of a loop that is bound to it with Bind.
+func NewHost(o Options) *Host {
+	if o.Limits == (session.Limits{}) {
+		o.Limits = session.DefaultLimits
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Host{opts: o, games: map[uint64]*shard{}, socks: map[loop.Handle]*socket{}}
+}
+
+// Bind names the loop, before it runs.
+func (h *Host) Bind(l loop.Loop) { h.loop = l }
+
+// socket is one player's or spectator's connection.
+type socket struct {
+	conn   session.Conn
+	handle loop.Handle
+	in     *instance
+	seat   Seat
+	chair  *chair // nil for a spectator
+	viewer *tick.Viewer
+	opened int64
+	end    session.End
+	ended  bool
+}
+
+// OnOpen seats a socket that was handed over.
+func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
+	now := loop.Now()
+	s := &socket{handle: hd, opened: now, conn: session.NewConn(&h.opts.Limits, now)}
+	h.socks[hd] = s
+	sh := h.games[tag>>GameBits]
+	if sh == nil {
+		h.end(s, wire.CloseDraining, "the game was reloaded")
+		return
+	}
+	seat, ok := sh.game.Boss.Claim(tag)
+	if !ok {
+		h.end(s, wire.CloseDraining, "the seat was given up before its socket came")
+		return
+	}
+	s.seat = seat
+	if code, reason := sh.sit(s, now); code != 0 {
+		h.end(s, code, reason)
+		return
+	}
+	if at, ok := sh.schedule.next(); ok {
+		h.loop.Wake(at)
+	}
+	h.loop.Wake(now + sweepPeriod)
+}
+
+// OnData feeds what has arrived to the socket's session.
+func (h *Host) OnData(hd loop.Handle, p []byte) {
+	s := h.socks[hd]
+	if s == nil || s.ended {
+		return
+	}
+	now := loop.Now()
+	end, ended := s.conn.Feed(p, now, s.in.elapsed(now), s.viewer, &h.out)
+	if b := h.out.Take(); len(b) > 0 {
+		h.loop.Send(hd, b)
+		if !ended {
+			h.loop.Flush()
+		}
+	}
+	if ended {
+		h.shut(s, end)
+	}
+}
+
+// OnClose gives up a socket that is gone.
+func (h *Host) OnClose(hd loop.Handle, err error) {
+	s := h.socks[hd]
+	if s == nil {
+		return
+	}
+	delete(h.socks, hd)
+	if !s.ended {
+		s.ended = true
+		s.end = session.End{Code: 1006, Reason: "the connection broke"}
+		if err != nil {
+			s.end.Reason = err.Error()
+		}
+	}
+	now := loop.Now()
+	game := ""
+	var player uint32
+	if s.in != nil {
+		game = s.in.shard.game.Def.Name
+		if s.chair != nil {
+			player = s.chair.player
+		}
+		s.in.shard.stand(s, now)
+	}
+	h.closed++
+	if h.opts.OnClose != nil {
+		h.opts.OnClose(Closed{
+			Seat: s.seat, Game: game, Player: player,
+			Code: s.end.Code, Reason: s.end.Reason, Duration: time.Duration(now - s.opened),
+		})
+	}
+}
+
+// OnTick runs what is due, sends it in one batch and says when it is next needed.
+func (h *Host) OnTick(now int64) (next int64) {
+	next = loop.Never
+	ran := false
+	for _, sh := range h.games {
+		if sh.run(now) {
+			ran = true
+		}
+	}
+	if now >= h.sweep {
+		h.sweepAll(now)
+		h.sweep = now + sweepPeriod
+		ran = true
+	}
+	if ran {
+		h.loop.Flush()
+	}
+	for _, sh := range h.games {
+		if at, ok := sh.schedule.next(); ok {
+			next = min(next, at)
+		}
+	}
+	if len(h.socks) > 0 || next != loop.Never || h.holding() {
+		next = min(next, h.sweep)
+	}
+	return next
+}
+
+func (h *Host) holding() bool {
+	for _, sh := range h.games {
+		if len(sh.instances) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sweepAll looks at what goes on without any event: silence, kept seats, empty
+// instances.
+func (h *Host) sweepAll(now int64) {
+	for _, s := range h.socks {
+		if s.ended {
+			continue
+		}
+		end, ended := s.conn.Check(now, &h.out)
+		if b := h.out.Take(); len(b) > 0 {
+			h.loop.Send(s.handle, b)
+		}
+		if ended {
+			h.shut(s, end)
+		}
+	}
+	for _, sh := range h.games {
+		sh.sweep(now)
+	}
+}
+
+// end closes a socket from our side.
+func (h *Host) end(s *socket, code uint16, reason string) {
+	if s.ended {
+		return
+	}
+	s.conn.Close(code, &h.out)
+	h.loop.Send(s.handle, h.out.Take())
+	h.shut(s, session.End{Code: code, Reason: reason})
+}
+
+// shut closes a socket whose close frame has been sent.
+func (h *Host) shut(s *socket, end session.End) {
+	s.end, s.ended = end, true
+	h.loop.Close(s.handle, end.Code)
+}

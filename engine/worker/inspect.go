@@ -1,0 +1,97 @@
+package worker
+
+import "gamehoster/tick"
+
+// The messages that a Host takes from other goroutines, by loop.Post.
+
+// AddGame makes a game known to a loop. Its shard starts with the first player.
+type AddGame struct{ Game *Game }
+
+// DropGame ends a game on a loop: its sockets close with Code. Done is called on the
+// loop when that is under way.
+type DropGame struct {
+	Number uint64
+	Code   uint16
+	Reason string
+	Done   func()
+}
+
+// Inspect asks a loop what it is running. Reply is called on the loop.
+type Inspect struct{ Reply func([]InstanceInfo) }
+
+// InstanceInfo describes one running instance.
+type InstanceInfo struct {
+	Game    uint64 // its number
+	Name    string
+	Tick    uint32
+	Players int // seats taken, kept ones included
+	Sockets int
+	Hashes  []StateHash // newest last; none unless the Host keeps them
+}
+
+// StateHash is the hash of the state after a tick, as clients report it.
+type StateHash struct {
+	Tick uint32
+	Hash uint64
+}
+
+// OnPost takes a message.
+func (h *Host) OnPost(m any) {
+	switch m := m.(type) {
+	case *AddGame:
+		sh, err := newShard(h, m.Game)
+		if err != nil {
+			h.opts.Log.Error("a game could not be started", "game", m.Game.Def.Name, "error", err)
+			return
+		}
+		h.games[m.Game.Number] = sh
+	case *DropGame:
+		if sh := h.games[m.Number]; sh != nil {
+			if err := sh.close(m.Code, m.Reason); err != nil {
+				h.opts.Log.Error("closing a shard failed", "error", err)
+			}
+			delete(h.games, m.Number)
+			h.loop.Flush()
+		}
+		if m.Done != nil {
+			m.Done()
+		}
+	case *Inspect:
+		var all []InstanceInfo
+		for number, sh := range h.games {
+			for _, in := range sh.instances {
+				all = append(all, InstanceInfo{
+					Game: number, Name: in.sim.Name(), Tick: in.sim.Tick(),
+					Players: in.sim.Players(), Sockets: len(in.sockets), Hashes: in.hashes.list(),
+				})
+			}
+		}
+		m.Reply(all)
+	}
+}
+
+// hashRing keeps the state hashes of the newest send ticks.
+type hashRing struct {
+	ring []StateHash
+	next int
+	full bool
+}
+
+func (r *hashRing) init(n int) { r.ring = make([]StateHash, n) }
+
+func (r *hashRing) note(sim *tick.Instance) {
+	if len(r.ring) == 0 {
+		return
+	}
+	r.ring[r.next] = StateHash{sim.Tick(), sim.StateHash()}
+	if r.next++; r.next == len(r.ring) {
+		r.next, r.full = 0, true
+	}
+}
+
+func (r *hashRing) list() []StateHash {
+	if !r.full {
+		return append([]StateHash(nil), r.ring[:r.next]...)
+	}
+	return append(append([]StateHash(nil), r.ring[r.next:]...), r.ring[:r.next]...)
+}
