@@ -242,3 +242,19 @@ func (d *Definition) TicksPerSend() int { return d.TickRate / d.SendRate }
 func (f *Field) Visible(owner bool) bool {
 	return f.Sync != Server && (f.Audience == All || owner)
 }
+
+// Protocol is the version of the wire protocol, part of a definition's hash.
+const Protocol = 1
+
+// PlayerName is the last field of every player: text of at most MaxPlayerName
+// bytes that the socket's address gave, a server field.
+const PlayerName = "name"
+
+// ShardInstances is how many instances one worker holds at most. A capacity in
+// players is counted in full instances.
+func (d *Definition) ShardInstances() int {
+	if d.InstancesPerShard > 0 {
+		return d.InstancesPerShard
+	}
+	return (d.PlayersPerShard + d.PlayersPerInstance - 1) / d.PlayersPerInstance
+}

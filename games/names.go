@@ -1,0 +1,114 @@
+package games
+
+import (
+	"strings"
+)
+
+// Words that no name in a definition may be, because bodies are JavaScript
+// modules and so are the front ends: reserved words, strict mode included.
+var jsReserved = words(`arguments async await break case catch class const continue debugger default delete do else enum
+	eval export extends false finally for function get if implements import in instanceof interface let new null of
+	package private protected public return set static super switch this throw true try typeof undefined var void
+	while with yield NaN Infinity`)
+
+// Names that every JavaScript object has or that give one a meaning; a property
+// of a world object with such a name would break code that knows nothing of it.
+var jsObject = words(`constructor prototype hasOwnProperty isPrototypeOf propertyIsEnumerable toString toLocaleString
+	valueOf toJSON then`)
+
+// Names that bodies have without a declaration.
+var bodyGlobals = words(`game random serverRandom log Math Number String Object Array Boolean globalThis`)
+
+// What every object of the world has, and what the instance has besides.
+var (
+	rowMembers      = words(`id owner remove`)
+	instanceMembers = words(`tick dt open end players`)
+)
+
+// Names that are no entity's, because its file, its functions or its collection
+// would be taken for something else.
+var notEntities = words(`instance player players commands view client server gamehoster
+	id owner count find spawn remove tick dt open end viewer self command`)
+
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// maxName is the most bytes of a name.
+const maxName = 64
+
+// identifier says what keeps a name from being one in JavaScript, in ASCII and
+// of a sensible length; empty for a good one.
+func identifier(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxName:
+		return "is longer than 64 characters"
+	case jsReserved[name]:
+		return "is a reserved word of JavaScript"
+	case jsObject[name]:
+		return "is a name that every JavaScript object has"
+	case strings.HasPrefix(name, "__"):
+		return "begins with two underscores, which JavaScript engines keep for themselves"
+	}
+	for i := range len(name) {
+		b := name[i]
+		letter := 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || b == '_' || b == '$'
+		if !letter && (i == 0 || b < '0' || b > '9') {
+			return "is no JavaScript identifier: letters, digits, _ and $ only, no digit first"
+		}
+	}
+	return ""
+}
+
+// suggest finds the known word that was probably meant, or returns "".
+func suggest(word string, known []string) string {
+	if len(word) > maxName {
+		return ""
+	}
+	best, least := "", 1+max(1, len(word)/3)
+	for _, k := range known {
+		d := distance(strings.ToLower(word), strings.ToLower(k))
+		if d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// didYouMean is suggest as the end of a sentence.
+func didYouMean(word string, known []string) string {
+	if s := suggest(word, known); s != "" {
+		return `; did you mean "` + s + `"?`
+	}
+	return ""
+}
+
+// distance is the number of insertions, deletions, changes and swaps of
+// neighbours that turn a into b.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
