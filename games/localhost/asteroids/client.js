@@ -12,13 +12,13 @@ export const flame = [[-8, 5], [-22, 0], [-8, -5]];
 
 // outline is a rock's: the same for the same id and size on every screen.
 export function outline(id, size) {
-  const corners = 7 + size * 2;
+  const corners = 8 + size * 2;
   const radius = ROCK[size];
   const points = [];
-  let seed = id * 2654435761;
+  let seed = Math.imul(id, 2654435761);
   for (let i = 0; i < corners; i++) {
-    seed = Math.imul(seed ^ (seed >>> 15), 2246822519) + 374761393;
-    const r = radius * (0.78 + 0.34 * ((seed >>> 8) & 0xff) / 255);
+    seed = Math.imul(seed ^ (seed >>> 15), 2246822519) + 374761393 | 0;
+    const r = radius * (0.68 + 0.44 * ((seed >>> 8) & 0xff) / 255);
     const a = (i / corners) * 2 * Math.PI;
     points.push([Math.cos(a) * r, Math.sin(a) * r]);
   }

@@ -1,7 +1,8 @@
 // Asteroids in a browser: connect, send the stick, draw what there is, and make
 // noise about what changed. The rules are in the game's folder; nothing here
 // decides anything.
-import { begin, board, connection, figures } from "./hud.js";
+import { begin, connection, figures } from "./hud.js";
+import { board } from "./board.js";
 import { controls } from "./controls.js";
 import { scene } from "./scene.js";
 import { watcher } from "./watcher.js";
@@ -9,6 +10,16 @@ import * as sound from "./sound.js";
 
 const { colour } = gamehoster.game;
 const screen = scene(document.getElementById("view"));
+const nothing = { players: [], entities: { rock: [], bullet: [] } };
+let paint = (now, dt) => screen.draw(nothing, now, dt, []);
+
+let before = performance.now();
+requestAnimationFrame(function frame(now) {
+  requestAnimationFrame(frame);
+  const dt = Math.min((now - before) / 1000, 0.1);
+  before = now;
+  paint(now, dt);
+});
 
 function play(name) {
   const query = new URLSearchParams(location.search);
@@ -37,19 +48,14 @@ function play(name) {
   game.on("closed", () => { ready = false; });
 
   const write = figures(game);
-  let before = performance.now();
-  function frame(now) {
-    requestAnimationFrame(frame);
-    const dt = Math.min((now - before) / 1000, 0.1);
-    before = now;
+  paint = (now, dt) => {
     game.frame(now);
     watch.look(now, dt);
     sound.burn(ready && stick.thrust && game.me?.wait === 0);
     screen.draw(game, now, dt, headline(game, ready, watch.level(now)));
     scores(game);
     write(now);
-  }
-  requestAnimationFrame(frame);
+  };
 }
 
 function scores(game) {

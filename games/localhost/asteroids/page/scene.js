@@ -5,10 +5,10 @@ const { world, hull, flame, outline, colour, rockRadius, shipRadius } = gamehost
 const ROCK_COLOURS = ["", "#9fc3ff", "#8fb2f0", "#7f9fdd"];
 const FONT = "600 15px ui-monospace, Menlo, Consolas, monospace";
 
-const stars = Array.from({ length: 240 }, () => ({
+const stars = Array.from({ length: 320 }, () => ({
   x: Math.random() * world.width,
   y: Math.random() * world.height,
-  size: Math.random() ** 3 * 1.6 + 0.5,
+  size: Math.random() ** 4 * 2.2 + 0.9,
   phase: Math.random() * 6,
 }));
 
@@ -92,7 +92,7 @@ export function scene(canvas) {
     ctx.fillRect(0, 0, world.width, world.height);
     ctx.fillStyle = "#dfe9ff";
     for (const star of stars) {
-      ctx.globalAlpha = 0.35 + 0.3 * Math.sin(now / 900 + star.phase);
+      ctx.globalAlpha = 0.5 + 0.35 * Math.sin(now / 900 + star.phase);
       ctx.fillRect(star.x, star.y, star.size, star.size);
     }
     ctx.globalAlpha = 1;

@@ -8,6 +8,8 @@ let hiss = null; // one second of white noise
 let engine = null;
 
 function wake() {
+  // A key like Shift is no permission.
+  if (navigator.userActivation?.hasBeenActive === false) return;
   if (audio) {
     if (audio.state === "suspended") audio.resume();
     return;

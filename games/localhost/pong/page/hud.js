@@ -1,5 +1,5 @@
-// What stands around the picture: the name form, the score board, the banner
-// that tells how the connection is, and the figures.
+// What stands around the picture: the name form, the banner that tells how the
+// connection is, and the figures.
 const $ = (id) => document.getElementById(id);
 
 // begin asks for a name and calls play(name); a ?name= in the address answers
@@ -57,28 +57,6 @@ export function connection(game) {
   game.on("closed", (reason) => banner(reason.text, true));
 }
 
-// board writes the rows, best first: {name, colour, note, score, me}.
-export function board(rows) {
-  const list = $("board");
-  const text = JSON.stringify(rows);
-  if (list.shown === text) return;
-  list.shown = text;
-  list.replaceChildren(...rows.map((row) => {
-    const li = document.createElement("li");
-    li.classList.toggle("me", row.me);
-    const name = document.createElement("span");
-    name.textContent = row.name;
-    name.style.color = row.colour;
-    const note = document.createElement("i");
-    note.textContent = row.note;
-    note.style.color = row.colour;
-    const score = document.createElement("b");
-    score.textContent = row.score;
-    li.append(name, note, score);
-    return li;
-  }));
-}
-
 // figures returns a function to call once a frame; twice a second it writes
 // ping, tick and traffic. The I key hides them.
 export function figures(game) {
@@ -93,10 +71,10 @@ export function figures(game) {
     if (now - since < 500) return;
     const { stats } = game;
     const seconds = (now - since) / 1000;
-    const rate = (bytes, before) => `${Math.max(0, Math.round((bytes - before) / seconds))}`.padStart(5);
+    const rate = (bytes, before) => `${Math.max(0, Math.round((bytes - before) / seconds))}`.padStart(6);
     text.textContent =
-      `ping  ${stats.ping.toFixed(0).padStart(5)} ms\n` +
-      `tick  ${`${game.tick}`.padStart(5)}\n` +
+      `ping  ${stats.ping.toFixed(0).padStart(6)} ms\n` +
+      `tick  ${`${game.tick}`.padStart(6)}\n` +
       `down  ${rate(stats.bytesIn, received)} B/s\n` +
       `up    ${rate(stats.bytesOut, sent)} B/s`;
     since = now;

@@ -1,6 +1,6 @@
 // Pong in a browser: connect, send keys and pointer, draw, and blip about what
 // changed. The rules are in the game's folder; nothing here decides anything.
-import { begin, board, connection, figures } from "./hud.js";
+import { begin, connection, figures } from "./hud.js";
 import { controls } from "./controls.js";
 import { scene, tint } from "./scene.js";
 import * as sound from "./sound.js";
@@ -8,6 +8,17 @@ import * as sound from "./sound.js";
 const { table } = gamehoster.game;
 const canvas = document.getElementById("view");
 const screen = scene(canvas);
+const nothing = { players: [], instance: { ballX: table.width / 2, ballY: table.height / 2, speed: 0, pause: 1 } };
+let paint = (now, dt) => screen.draw(nothing, dt, []);
+
+let before = performance.now();
+requestAnimationFrame(function frame(now) {
+  requestAnimationFrame(frame);
+  const dt = Math.min((now - before) / 1000, 0.1);
+  before = now;
+  paint(now, dt);
+});
+
 const pan = (x) => (x / table.width) * 1.4 - 0.7;
 
 function play(name) {
@@ -37,31 +48,13 @@ function play(name) {
   game.on("closed", () => { ready = false; });
 
   const write = figures(game);
-  let before = performance.now();
-  function frame(now) {
-    requestAnimationFrame(frame);
-    const dt = Math.min((now - before) / 1000, 0.1);
-    before = now;
+  paint = (now, dt) => {
     hands.flush(now);
     game.frame(now);
     look.look();
     screen.draw(game, dt, ready ? headline(game) : []);
-    names(game);
     write(now);
-  }
-  requestAnimationFrame(frame);
-}
-
-function names(game) {
-  const rows = Array.from(game.players, (player) => ({
-    name: player.nick,
-    colour: tint(player.side),
-    note: "",
-    score: player.score,
-    me: player.id === game.me?.id,
-    side: player.side,
-  }));
-  board(rows.sort((a, b) => a.side - b.side));
+  };
 }
 
 // headline is the text over the table: who is missing, who won, when it starts.

@@ -2,7 +2,8 @@
 const { table } = gamehoster.game;
 const FONT = "ui-monospace, Menlo, Consolas, monospace";
 const TINTS = ["#5ef1ff", "#ff5fa2"]; // by side
-const TAIL = 22; // places of the ball that are remembered
+const TAIL = 28; // places of the ball that are remembered
+const GLOW = [[20, 0.03], [16, 0.035], [12, 0.045], [9, 0.06], [6, 0.09], [3, 0.16], [0, 0.9]];
 
 export const tint = (side) => TINTS[side];
 
@@ -32,7 +33,7 @@ export function scene(canvas) {
   // bar is a glowing upright rectangle around a centre.
   function bar(x, y, width, height, colour) {
     ctx.fillStyle = colour;
-    for (const [grow, alpha] of [[14, 0.06], [7, 0.14], [3, 0.3], [0, 1]]) {
+    for (const [grow, alpha] of GLOW) {
       ctx.globalAlpha = alpha;
       ctx.beginPath();
       ctx.roundRect(x - width / 2 - grow, y - height / 2 - grow, width + 2 * grow, height + 2 * grow, width / 2 + grow);
@@ -41,7 +42,7 @@ export function scene(canvas) {
     ctx.globalAlpha = 1;
   }
 
-  function field(scores) {
+  function field(players, me) {
     const { width, height } = table;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.fillStyle = "#01030a";
@@ -71,12 +72,15 @@ export function scene(canvas) {
     ctx.setLineDash([]);
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
-    ctx.font = `700 130px ${FONT}`;
-    for (const side of [0, 1]) {
-      if (scores[side] === undefined) continue;
-      ctx.globalAlpha = 0.22;
-      ctx.fillStyle = TINTS[side];
-      ctx.fillText(scores[side], width * (side === 0 ? 0.3 : 0.7), 105);
+    for (const player of players) {
+      const x = width * (player.side === 0 ? 0.28 : 0.72);
+      ctx.fillStyle = TINTS[player.side];
+      ctx.font = `700 130px ${FONT}`;
+      ctx.globalAlpha = 0.2;
+      ctx.fillText(player.score, x, 110);
+      ctx.font = `${player.id === me?.id ? 700 : 400} 19px ${FONT}`;
+      ctx.globalAlpha = 0.75;
+      ctx.fillText(player.nick, x, 32);
     }
     ctx.globalAlpha = 1;
   }
@@ -89,12 +93,15 @@ export function scene(canvas) {
     if (tail.length > TAIL || pause > 0) tail.shift();
     const hot = Math.min(Math.max((speed - 460) / 700, 0), 1);
     const colour = `hsl(${60 - 45 * hot} 100% ${78 - 12 * hot}%)`;
-    for (const [i, at] of tail.entries()) {
-      ctx.globalAlpha = 0.35 * (i / TAIL) ** 2;
-      ctx.fillStyle = colour;
+    ctx.lineCap = "butt";
+    ctx.strokeStyle = colour;
+    for (let i = 1; i < tail.length; i++) {
+      ctx.globalAlpha = 0.45 * (i / tail.length) ** 2;
+      ctx.lineWidth = table.ball * 2 * (i / tail.length);
       ctx.beginPath();
-      ctx.arc(at.x, at.y, table.ball * (0.3 + 0.7 * i / TAIL), 0, 2 * Math.PI);
-      ctx.fill();
+      ctx.moveTo(tail[i - 1].x, tail[i - 1].y);
+      ctx.lineTo(tail[i].x, tail[i].y);
+      ctx.stroke();
     }
     bar(x, y, table.ball * 2, table.ball * 2, colour);
   }
@@ -146,9 +153,7 @@ export function scene(canvas) {
     draw(game, dt, lines) {
       shake *= Math.exp(-8 * dt);
       flash *= Math.exp(-3 * dt);
-      const scores = [];
-      for (const player of game.players) scores[player.side] = player.score;
-      field(scores);
+      field(game.players, game.me);
       ctx.globalCompositeOperation = "lighter";
       for (const player of game.players) {
         const x = player.side === 0 ? table.inset - 7 : table.width - table.inset + 7;

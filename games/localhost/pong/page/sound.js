@@ -6,6 +6,8 @@ let audio = null;
 let out = null;
 
 function wake() {
+  // A key like Shift is no permission.
+  if (navigator.userActivation?.hasBeenActive === false) return;
   if (audio) {
     if (audio.state === "suspended") audio.resume();
     return;
