@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Browser, Server, converge } from "../harness.js";
+
+test("two players rally, a third waits in an instance of its own", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  const ada = await browser.open(t, `${server.origin}/pong/?name=Ada`);
+  await ada.ready();
+  await ada.shot("pong-waiting");
+  const bob = await browser.open(t, `${server.origin}/pong/?name=Bob`);
+  await bob.ready();
+  assert.deepEqual(await ada.names(2), ["Ada", "Bob"]);
+  const sides = await ada.see("both ends taken", () => {
+    const sides = Array.from(game.players, (player) => player.side);
+    return sides[0] !== sides[1] && sides;
+  });
+  assert.deepEqual(sides.sort(), [0, 1]);
+
+  const eve = await browser.open(t, `${server.origin}/pong/?name=Eve`);
+  await eve.ready();
+  assert.deepEqual(await eve.names(1), ["Eve"]);
+  assert.equal((await server.instances("pong")).length, 2);
+
+  await ada.page.keyboard.down("ArrowUp");
+  await bob.see("Ada's paddle at the top", () => Array.from(game.players).some((player) => player.nick === "Ada" && player.y < 60));
+  await ada.page.keyboard.up("ArrowUp");
+  await bob.page.mouse.move(600, 200);
+  await bob.page.mouse.down();
+  await bob.page.mouse.move(600, 600, { steps: 5 });
+  await ada.see("Bob's paddle where the mouse is", () => Array.from(game.players).some((player) => player.nick === "Bob" && player.y > 450));
+  await bob.page.mouse.up();
+  await ada.see("the ball in play", () => game.instance.pause === 0 && Math.abs(game.instance.vx) > 100);
+  await ada.shot("pong");
+  await converge(server, "pong", [ada, bob], 40);
+  await ada.see("a point", () => Array.from(game.players).some((player) => player.score > 0));
+  await converge(server, "pong", [ada, bob], 10);
+});
+
+test("who is left waits, and a newcomer starts a new match", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  const ada = await browser.open(t, `${server.origin}/pong/?name=Ada`);
+  const bob = await browser.open(t, `${server.origin}/pong/?name=Bob`);
+  await Promise.all([ada.names(2), bob.names(2)]);
+  await bob.page.close();
+  assert.deepEqual(await ada.names(1), ["Ada"]);
+  await ada.see("the ball at rest", () => game.instance.vx === 0 && game.instance.ballX === 500);
+  const eve = await browser.open(t, `${server.origin}/pong/?name=Eve`);
+  assert.deepEqual(await eve.names(2), ["Ada", "Eve"]);
+  await ada.see("the ball in play", () => game.instance.vx !== 0);
+});
+
+test("a finger drags the paddle", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  const ada = await browser.open(t, `${server.origin}/pong/?name=Ada`, { touch: true, size: { width: 844, height: 390 } });
+  await ada.ready();
+  const touch = await ada.page.context().newCDPSession(ada.page);
+  const finger = (type, ...touchPoints) => touch.send("Input.dispatchTouchEvent", { type, touchPoints });
+  await finger("touchStart", { x: 400, y: 200 });
+  await finger("touchMove", { x: 400, y: 40 });
+  await ada.see("the paddle under the finger", () => game.me.y < 100);
+  await finger("touchMove", { x: 400, y: 360 });
+  await ada.see("the paddle under the finger", () => game.me.y > 500);
+  await finger("touchEnd");
+});
