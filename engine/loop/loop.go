@@ -6,15 +6,15 @@
 //
 // # Flow
 //
-//	 door ----- Adopt(fd, early, tag) ----+
-//	 others --- Post(m) ---------------+  |
-//	                                   v  v
-//	           +---------------- one thread ----------------+
-//	 socket ==>| OnOpen, OnData          Send -> tick's arena|
-//	 timer  ==>| OnTick         Handler  Flush -> one write  |==> socket
-//	 post   ==>| OnPost                           per viewer |
-//	           | OnClose                 Close -> FIN, grace |
-//	           +--------------------------------------------+
+//	door ----- Adopt(fd, early, tag) ----+
+//	others --- Post(m) ---------------+  |
+//	                                  v  v
+//	          +---------------- one thread ----------------+
+//	socket ==>| OnOpen, OnData          Send -> tick's arena|
+//	timer  ==>| OnTick         Handler  Flush -> one write  |==> socket
+//	post   ==>| OnPost                           per viewer |
+//	          | OnClose                 Close -> FIN, grace |
+//	          +--------------------------------------------+
 //
 // # Rules
 //
@@ -151,7 +151,8 @@ type Config struct {
 	// Grace is how long a peer has to finish after Close. Default 2 s.
 	Grace time.Duration
 
-	// CPU pins the loop's thread to the core CPU-1; 0 leaves it to the kernel.
+	// Pin binds the loop's thread to the core CPU; otherwise the kernel moves it.
+	Pin bool
 	CPU int
 
 	// Log takes the rare failures of the loop itself; nil discards them.
