@@ -2,6 +2,8 @@
 // page draws, in the same units as the rules.
 import { WIDTH, HEIGHT, SHIP, ROCK } from "./space.js";
 
+export * as hud from "./_shared/hud.js";
+
 export const world = { width: WIDTH, height: HEIGHT };
 export const shipRadius = SHIP;
 export const rockRadius = ROCK;

@@ -1,5 +1,5 @@
 // Keys and on-screen buttons, folded into one stick.
-import { typing } from "./hud.js";
+const { typing } = gamehoster.game.hud;
 
 const KEYS = {
   ArrowLeft: "left", KeyA: "left",

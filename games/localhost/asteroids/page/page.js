@@ -1,14 +1,13 @@
 // Asteroids in a browser: connect, send the stick, draw what there is, and make
 // noise about what changed. The rules are in the game's folder; nothing here
 // decides anything.
-import { begin, connection, figures } from "./hud.js";
 import { board } from "./board.js";
 import { controls } from "./controls.js";
 import { scene } from "./scene.js";
 import { watcher } from "./watcher.js";
 import * as sound from "./sound.js";
 
-const { colour } = gamehoster.game;
+const { colour, hud } = gamehoster.game;
 const screen = scene(document.getElementById("view"));
 const nothing = { players: [], entities: { rock: [], bullet: [] } };
 let paint = (now, dt) => screen.draw(nothing, now, dt, []);
@@ -29,7 +28,7 @@ function play(name) {
     watch: query.has("watch"),
   });
   globalThis.game = game; // for the curious at the console
-  connection(game);
+  hud.connection(game);
 
   let stick = { turn: 0, thrust: false, fire: false };
   let ready = false;
@@ -47,7 +46,7 @@ function play(name) {
   game.on("reconnecting", () => { ready = false; });
   game.on("closed", () => { ready = false; });
 
-  const write = figures(game);
+  const write = hud.figures(game);
   paint = (now, dt) => {
     game.frame(now);
     watch.look(now, dt);
@@ -84,4 +83,4 @@ function headline(game, ready, level) {
   return lines;
 }
 
-begin("asteroids.name", play);
+hud.begin("asteroids.name", play);

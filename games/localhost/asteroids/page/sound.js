@@ -1,6 +1,6 @@
 // Sounds made on the spot; there is no file to load. A browser lets a page make
 // noise from the first key or touch on, so that is when the speaker wakes up.
-import { typing } from "./hud.js";
+const { typing } = gamehoster.game.hud;
 
 let audio = null;
 let out = null;

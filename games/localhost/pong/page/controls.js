@@ -1,5 +1,5 @@
 // Keys push the paddle; a finger or a pressed mouse says where it should go.
-import { typing } from "./hud.js";
+const { typing } = gamehoster.game.hud;
 
 const KEYS = { ArrowUp: -1, KeyW: -1, ArrowDown: 1, KeyS: 1 };
 const EVERY = 40; // milliseconds between two aims at least

@@ -1,11 +1,10 @@
 // Pong in a browser: connect, send keys and pointer, draw, and blip about what
 // changed. The rules are in the game's folder; nothing here decides anything.
-import { begin, connection, figures } from "./hud.js";
 import { controls } from "./controls.js";
 import { scene, tint } from "./scene.js";
 import * as sound from "./sound.js";
 
-const { table } = gamehoster.game;
+const { hud, table } = gamehoster.game;
 const canvas = document.getElementById("view");
 const screen = scene(canvas);
 const nothing = { players: [], instance: { ballX: table.width / 2, ballY: table.height / 2, speed: 0, pause: 1 } };
@@ -29,7 +28,7 @@ function play(name) {
     watch: query.has("watch"),
   });
   globalThis.game = game; // for the curious at the console
-  connection(game);
+  hud.connection(game);
 
   let ready = false;
   const hands = controls(canvas, {
@@ -47,7 +46,7 @@ function play(name) {
   game.on("reconnecting", () => { ready = false; });
   game.on("closed", () => { ready = false; });
 
-  const write = figures(game);
+  const write = hud.figures(game);
   paint = (now, dt) => {
     hands.flush(now);
     game.frame(now);
@@ -116,4 +115,4 @@ function watcher(game) {
   };
 }
 
-begin("pong.name", play);
+hud.begin("pong.name", play);

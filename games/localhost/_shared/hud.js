@@ -1,5 +1,7 @@
-// What stands around the picture: the name form, the banner that tells how the
-// connection is, and the figures.
+// What stands around the picture on the pages of these games: the name form, the
+// banner that tells how the connection is, and the figures. It reaches the pages
+// inside gamehoster.js, as gamehoster.game.hud. Each page has the elements start,
+// banner and stats.
 const $ = (id) => document.getElementById(id);
 
 // begin asks for a name and calls play(name); a ?name= in the address answers
