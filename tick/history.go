@@ -1,0 +1,350 @@
+package tick
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gamehoster/games/schema"
+	"gamehoster/wire"
+)
+
+// historySends is how many send ticks a delta can reach back.
+const historySends = 64
+
+// object is what the engine knows of an object of the last send tick. Sends are
+// numbered from 1 as they are committed.
+type object struct {
+	id    uint32
+	row   uint32 // index among its type's rows
+	typ   uint16
+	image int32  // slot in the images of its type
+	born  uint64 // send at which it was first there
+	sent  uint64 // send at which a sent field last changed
+	whole uint64 // the same of all fields; kept only while there are thin viewers
+	wrote uint64 // send at which a server body was last found to have written a shared field
+	undo  int64  // its newest entry
+}
+
+// gone is an object that was removed.
+type gone struct {
+	id   uint32
+	born uint64
+	send uint64 // at which it was found to be no more
+}
+
+// images are the parts of rows as sent, of one type.
+type images struct {
+	size int // bytes of one
+	buf  []byte
+	free []int32
+}
+
+func (m *images) at(slot int32) []byte { return m.buf[int(slot)*m.size:][:m.size:m.size] }
+
+func (m *images) take() int32 {
+	if n := len(m.free); n > 0 {
+		slot := m.free[n-1]
+		m.free = m.free[:n-1]
+		return slot
+	}
+	if m.size == 0 {
+		return 0
+	}
+	n := len(m.buf)
+	m.buf = append(m.buf, make([]byte, m.size)...)
+	return int32(n / m.size)
+}
+
+// history is what was sent of an instance, and when.
+type history struct {
+	objects []object // the instance first, then all others by id
+	images  []images // by type
+	undo    undo
+	gone    []gone // by send
+	wide    bool   // images go as far as the shared fields
+
+	made      uint64 // the last send at which an object was born
+	entered   uint64 // the same of objects that are announced to all
+	wrote     uint64 // the last send at which one was found written by a server body
+	nextShare uint32 // the shared counter at the last send
+	plans     []plan // by type
+}
+
+// plan is what a commit needs to know of a type.
+type plan struct {
+	sent, whole *wire.Fields // as the owner sees them
+}
+
+func (h *history) init(s *Shard) {
+	h.objects = append(h.objects, object{undo: none})
+	h.images = make([]images, len(s.layout.Types))
+	h.plans = make([]plan, len(s.layout.Types))
+	for i := range h.plans {
+		h.plans[i] = plan{s.wire.Fields(i, wire.Sent, true), s.wire.Fields(i, wire.Whole, true)}
+		h.images[i].size = h.plans[i].sent.End()
+	}
+	h.objects[0].image = h.images[schema.InstanceType].take()
+	h.nextShare = schema.FirstShared
+}
+
+// Commit records what this send tick will send: which objects there are, how they
+// look and what has changed. It is called once per send tick, before the viewers.
+func (in *Instance) Commit() {
+	if in.block == nil || in.sends > 0 && in.sendTick == in.tick {
+		return
+	}
+	s := in.shard
+	in.sends++
+	in.sendTick = in.tick
+	s.stats.Sends++
+	h := &in.history
+	h.forget(in.sends)
+	in.relay.prune(in.tick-s.rules.depth, s.layout.CommandStride)
+
+	in.commitObject(&h.objects[0])
+	in.walk()
+	in.ghosts()
+	in.insert()
+	if wide := in.thin > 0; wide != h.wide {
+		in.rewrite(wide)
+	}
+	in.hashes.commit(in)
+}
+
+// walk goes through the known objects and the rows side by side. What is no more
+// goes to gone, what is new to the scratch, by
+// id.
+func (in *Instance) walk() {
+	b := &in.shard.scratch
+	h := &in.history
+	at := b.cursors
+	clear(at)
+	b.fresh = b.fresh[:0]
+	kept := h.objects[:1]
+	for i := 1; i < len(h.objects); i++ {
+		o := h.objects[i]
+		typ := int(o.typ)
+		n := in.count(typ)
+		id := uint32(math.MaxUint32)
+		for int(at[typ]) < n {
+			if id = le.Uint32(in.row(typ, int(at[typ]))[schema.RowID:]); id >= o.id {
+				break
+			}
+			in.found(typ, at[typ], id)
+			at[typ]++
+		}
+		if id != o.id || int(at[typ]) >= n {
+			h.gone = append(h.gone, gone{o.id, o.born, in.sends})
+			if m := &h.images[typ]; m.size > 0 {
+				m.free = append(m.free, o.image)
+			}
+			continue
+		}
+		o.row = at[typ]
+		at[typ]++
+		in.commitObject(&o)
+		kept = append(kept, o)
+	}
+	h.objects = kept
+	for typ := schema.PlayerType; typ < len(at); typ++ {
+		for n := uint32(in.count(typ)); at[typ] < n; at[typ]++ {
+			in.found(typ, at[typ], le.Uint32(in.row(typ, int(at[typ]))[schema.RowID:]))
+		}
+	}
+	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
+}
+
+// found notes a new object.
+func (in *Instance) found(typ int, row, id uint32) {
+	b := &in.shard.scratch
+	b.fresh = append(b.fresh, object{id: id, typ: uint16(typ), row: row, undo: none,
+		born: in.sends, sent: in.sends, whole: in.sends})
+}
+
+// insert puts the new objects among the known ones.
+func (in *Instance) insert() {
+	h := &in.history
+	fresh := in.shard.scratch.fresh
+	if len(fresh) == 0 {
+		return
+	}
+	to := len(h.objects) + len(fresh)
+	from := len(h.objects)
+	h.objects = slices.Grow(h.objects, len(fresh))[:to]
+	for n := len(fresh); n > 0; {
+		to--
+		if from > 1 && h.objects[from-1].id > fresh[n-1].id {
+			from--
+			h.objects[to] = h.objects[from]
+			continue
+		}
+		n--
+		o := &h.objects[to]
+		*o = fresh[n]
+		row := in.row(int(o.typ), int(o.row))
+		m := &h.images[o.typ]
+		o.image = m.take()
+		copy(m.at(o.image), row)
+		in.written(o, row)
+		h.made = in.sends
+		if in.announced(o.id) {
+			h.entered = in.sends
+		}
+	}
+}
+
+// commitObject compares a known object with its image.
+func (in *Instance) commitObject(o *object) {
+	h := &in.history
+	row := in.row(int(o.typ), int(o.row))
+	p := &h.plans[o.typ]
+	m := &h.images[o.typ]
+	if image := m.at(o.image); m.size > 0 {
+		sent := p.sent.Differ(row, image)
+		if sent || h.wide && p.whole.Differ(row, image) {
+			o.undo = h.undo.push(image, in.sends, o.undo, deadSend(in.sends))
+			copy(image, row)
+			o.whole = in.sends
+			if sent {
+				o.sent = in.sends
+			}
+		}
+	}
+	in.written(o, row)
+}
+
+// written takes note of the mark of server bodies.
+func (in *Instance) written(o *object, row []byte) {
+	if mark := le.Uint32(row[schema.RowMark:]); mark&schema.MarkWritten != 0 {
+		le.PutUint32(row[schema.RowMark:], mark&^schema.MarkWritten)
+		o.wrote = in.sends
+		in.history.wrote = in.sends
+	}
+}
+
+// ghosts notes the objects of shared bodies that were made and removed since the
+// last send, if it cannot be known that clients removed them too.
+func (in *Instance) ghosts() {
+	h := &in.history
+	next := le.Uint32(in.block[schema.HeaderNextShared:])
+	from := h.nextShare
+	h.nextShare = next
+	if !in.shard.rules.removals || in.shard.rules.view || in.sends == 1 {
+		return
+	}
+	made := 0
+	fresh := in.shard.scratch.fresh
+	for i := range fresh {
+		if fresh[i].id&3 == schema.FirstShared {
+			made++
+		}
+	}
+	if made == int((next-from)/schema.IDStep) {
+		return
+	}
+	for id := from; id != next; id += schema.IDStep {
+		if _, there := slices.BinarySearchFunc(fresh, id, func(o object, id uint32) int { return cmp.Compare(o.id, id) }); !there {
+			h.gone = append(h.gone, gone{id, in.sends, in.sends})
+		}
+	}
+}
+
+// rewrite makes all images anew, so that they go as far as is needed now.
+func (in *Instance) rewrite(wide bool) {
+	h := &in.history
+	h.wide = wide
+	for i := range h.images {
+		f := h.plans[i].sent
+		if wide {
+			f = h.plans[i].whole
+		}
+		h.images[i] = images{size: f.End()}
+	}
+	for i := range h.objects {
+		o := &h.objects[i]
+		m := &h.images[o.typ]
+		o.image = m.take()
+		copy(m.at(o.image), in.row(int(o.typ), int(o.row)))
+	}
+}
+
+// announced reports whether a viewer that runs the bodies is told of an object's
+// making and removal because of who made it.
+func (in *Instance) announced(id uint32) bool {
+	return in.shard.rules.view || id&3 != schema.FirstShared
+}
+
+// deadSend is the newest send whose images no delta needs: one that reaches back
+// to the oldest base needs those that were put aside after it.
+func deadSend(sends uint64) uint64 {
+	if sends < historySends {
+		return 0
+	}
+	return sends - historySends
+}
+
+// forget lets go of removals that all viewers were told of or will never be.
+func (h *history) forget(sends uint64) {
+	dead := deadSend(sends)
+	n := 0
+	for n < len(h.gone) && h.gone[n].send <= dead {
+		n++
+	}
+	if n > 0 {
+		h.gone = h.gone[:copy(h.gone, h.gone[n:])]
+	}
+}
+
+// imageAt is how an object looked at send base; ok is false if that is how it
+// looks now.
+func (h *history) imageAt(o *object, base uint64) (image []byte, ok bool) {
+	for at := o.undo; ; {
+		old, send, prev, there := h.undo.entry(at)
+		if !there || send <= base {
+			return image, ok
+		}
+		image, ok, at = old, true, prev
+	}
+}
+
+// image is how an object looks.
+func (h *history) image(o *object) []byte { return h.images[o.typ].at(o.image) }
+
+// hashes are state hashes of past send ticks, for comparing. They are only taken
+// while clients send theirs.
+type hashes struct {
+	until uint64 // the send up to which they are taken
+	ring  []hashAt
+}
+
+type hashAt struct {
+	send uint64
+	hash uint64
+}
+
+// hashedSends is for how many sends hashes are taken after a client sent one.
+const hashedSends = 1024
+
+// want makes the coming commits take hashes.
+func (x *hashes) want(sends uint64) {
+	if x.ring == nil {
+		x.ring = make([]hashAt, historySends)
+	}
+	x.until = sends + hashedSends
+}
+
+func (x *hashes) commit(in *Instance) {
+	if in.sends <= x.until && x.ring != nil {
+		x.ring[in.sends%historySends] = hashAt{in.sends, in.StateHash()}
+	}
+}
+
+// at is the hash of a send, if it was taken.
+func (x *hashes) at(send uint64) (hash uint64, ok bool) {
+	if x.ring == nil {
+		return 0, false
+	}
+	h := &x.ring[send%historySends]
+	return h.hash, h.send == send
+}

@@ -1,0 +1,313 @@
+package tick
+
+import (
+	"cmp"
+	"slices"
+
+	"gamehoster/games/schema"
+	"gamehoster/wire"
+)
+
+// Send writes what this send tick has for the viewer, after Commit: the welcome if
+// it is the first, then a snapshot alone, or leave, enter, commands and keyframe as
+// far as there is any, and a delta. A viewer is sent to once per send tick.
+func (v *Viewer) Send(sink Sink) {
+	in := v.in
+	if in == nil || in.sends == 0 || v.last == in.sends || v.seat != nil && !v.seat.joined {
+		return
+	}
+	if !v.welcomed {
+		v.sendWelcome(sink)
+	}
+	if cause := v.cause(); cause != causeNone {
+		v.sendSnapshot(sink, cause)
+	} else {
+		v.sendChanges(sink)
+		v.sent = v.sent<<(in.sends-v.last) | 1
+	}
+	v.last = in.sends
+	v.relayed = in.relay.to
+}
+
+// out counts a message, hands it over and keeps its memory.
+func (v *Viewer) out(sink Sink, m []byte) {
+	s := v.in.shard
+	s.stats.Out[m[0]&15].add(len(m))
+	s.scratch.out = m
+	sink.Message(m)
+}
+
+func (v *Viewer) sendWelcome(sink Sink) {
+	in, s := v.in, v.in.shard
+	v.welcomed = true
+	w := wire.Welcome{
+		Tick: in.sendTick, Hash: s.hash, Player: v.player, Token: v.token,
+		TickRate: uint16(s.def.TickRate), SendRate: uint16(s.def.SendRate), TimelineDepth: uint16(s.def.TimelineDepth),
+	}
+	s.scratch.name = append(s.scratch.name[:0], in.name...)
+	w.Name = s.scratch.name
+	if v.seat != nil {
+		v.seat.resumed = true
+		w.Received = v.seat.received
+	}
+	v.out(sink, w.Append(s.scratch.out[:0]))
+}
+
+// cause is why the viewer needs a snapshot in place of a delta; causeNone if it
+// needs none.
+func (v *Viewer) cause() Cause {
+	in := v.in
+	switch {
+	case v.due != causeNone:
+		return v.due
+	case in.sends-v.base >= historySends:
+		return CauseBase
+	case v.thin:
+		return causeNone
+	case v.relayed < in.relay.from:
+		return CauseCommands
+	}
+	// Whatever is still kept is young enough for the client to go back to, but it
+	// may have run before a snapshot, in the past of which no client can go.
+	stride := in.shard.layout.CommandStride
+	for i := v.relayed; i < in.relay.to; i++ {
+		if o, _ := in.relay.at(i, stride); !wire.TickAfter(o.tick, v.snapTick) {
+			return CauseLate
+		}
+	}
+	return causeNone
+}
+
+// sendSnapshot sends all there is, and makes it the base.
+func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
+	in, s := v.in, v.in.shard
+	s.stats.Snapshots[cause]++
+	dst := wire.Snapshot{
+		Tick:      in.sendTick,
+		Seed:      in.seed,
+		Next:      le.Uint32(in.block[schema.HeaderNextShared:]),
+		Processed: v.processed(),
+	}.Append(s.scratch.out[:0])
+	dst = s.wire.Fields(schema.InstanceType, wire.Whole, false).AppendAll(dst, in.row(schema.InstanceType, 0))
+	var w wire.ObjectWriter
+	for i := 1; i < len(in.history.objects); i++ {
+		o := &in.history.objects[i]
+		dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
+	}
+	v.out(sink, dst)
+	v.due = causeNone
+	v.base, v.baseTick, v.snapTick = in.sends, in.sendTick, in.sendTick
+	v.sent = 1
+}
+
+// sendChanges sends everything but a snapshot.
+func (v *Viewer) sendChanges(sink Sink) {
+	s := v.in.shard
+	s.scratch.delta = v.delta(s.scratch.delta[:0])
+	used := len(s.scratch.delta)
+	send := func(m []byte) {
+		if m == nil {
+			return
+		}
+		used += len(m)
+		v.out(sink, m)
+	}
+	send(v.leave(s.scratch.out[:0]))
+	send(v.enter(s.scratch.out[:0]))
+	if !v.thin {
+		send(v.commands(s.scratch.out[:0]))
+		send(v.keyframe(s.scratch.out[:0], s.rules.budget-used))
+	}
+	s.stats.Out[wire.TagDelta&15].add(len(s.scratch.delta))
+	sink.Message(s.scratch.delta)
+}
+
+// allAnnounced reports whether existence is the server's alone for the viewer.
+func (v *Viewer) allAnnounced() bool { return v.thin || v.in.shard.rules.view }
+
+// entering reports whether the viewer gets an object by enter in this send tick.
+func (v *Viewer) entering(o *object) bool {
+	return o.born > v.last && (v.thin || v.in.announced(o.id))
+}
+
+// leave appends the leave message; nil if there is none.
+func (v *Viewer) leave(dst []byte) []byte {
+	in, b := v.in, &v.in.shard.scratch
+	b.ids = b.ids[:0]
+	for i := len(in.history.gone) - 1; i >= 0; i-- {
+		g := &in.history.gone[i]
+		if g.send <= v.last {
+			break
+		}
+		switch unknown := g.born > v.last; {
+		case v.allAnnounced() || in.announced(g.id):
+			// One that came and went since was never told of.
+			if unknown {
+				continue
+			}
+		case !in.shard.rules.removals:
+			continue
+		}
+		b.ids = append(b.ids, g.id)
+	}
+	if len(b.ids) == 0 {
+		return nil
+	}
+	slices.Sort(b.ids)
+	dst = wire.Leave{Tick: in.sendTick}.Append(dst)
+	var w wire.ObjectWriter
+	for _, id := range b.ids {
+		dst = w.ID(dst, id)
+	}
+	return dst
+}
+
+// enter appends the enter message; nil if there is none.
+func (v *Viewer) enter(dst []byte) []byte {
+	in, s := v.in, v.in.shard
+	h := &in.history
+	if h.made <= v.last || !v.thin && h.entered <= v.last {
+		return nil
+	}
+	dst = wire.Enter{Tick: in.sendTick}.Append(dst)
+	var w wire.ObjectWriter
+	for i := 1; i < len(h.objects); i++ {
+		if o := &h.objects[i]; v.entering(o) {
+			dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
+		}
+	}
+	if w.Empty() {
+		return nil
+	}
+	return dst
+}
+
+// commands appends the commands message; nil if there is none.
+func (v *Viewer) commands(dst []byte) []byte {
+	in, s := v.in, v.in.shard
+	if v.relayed == in.relay.to {
+		return nil
+	}
+	dst = wire.Commands{Tick: in.sendTick}.Append(dst)
+	w := wire.NewCommandWriter(in.sendTick)
+	for i := v.relayed; i < in.relay.to; i++ {
+		o, record := in.relay.at(i, s.layout.CommandStride)
+		dst = w.Append(dst, wire.Relayed{Tick: o.tick, Player: o.player, Seq: o.seq, Number: o.number})
+		dst = s.wire.Command(o.number).AppendAll(dst, record)
+		s.stats.Relayed++
+	}
+	return dst
+}
+
+// delta appends the delta message.
+func (v *Viewer) delta(dst []byte) []byte {
+	in, s := v.in, v.in.shard
+	h := &in.history
+	dst = wire.Delta{Tick: in.sendTick, Base: v.baseTick, Processed: v.processed()}.Append(dst)
+	subset := wire.Sent
+	if v.thin {
+		subset = wire.Whole
+	}
+	var w wire.ObjectWriter
+	for i := range h.objects {
+		o := &h.objects[i]
+		stamp := o.sent
+		if v.thin {
+			stamp = o.whole
+		}
+		if stamp <= v.base {
+			continue
+		}
+		image := h.image(o)
+		fields := s.wire.Fields(int(o.typ), subset, v.owns(o))
+		if fields.Len() == 0 {
+			continue
+		}
+		if v.base < o.born {
+			dst = w.Full(dst, o.id, fields, image)
+			continue
+		}
+		base, ok := h.imageAt(o, v.base)
+		if !ok {
+			base = image
+		}
+		dst = w.Changes(dst, o.id, fields, image, base)
+	}
+	return dst
+}
+
+// owns reports whether the viewer sees the object as its owner.
+func (v *Viewer) owns(o *object) bool {
+	if v.player == 0 {
+		return false
+	}
+	return o.id == v.player || v.in.owner(int(o.typ), v.in.row(int(o.typ), int(o.row))) == v.player
+}
+
+// keyframe appends the keyframe message: the objects of which a server body wrote
+// a shared field since the viewer's last send and, within budget, those whose turn
+// it is; nil if there is none.
+func (v *Viewer) keyframe(dst []byte, budget int) []byte {
+	in, s := v.in, v.in.shard
+	h := &in.history
+	from, n := v.takeTurn(budget)
+	if n == 0 && h.wrote <= v.last {
+		return nil
+	}
+	dst = wire.Keyframe{Tick: in.sendTick}.Append(dst)
+	var w wire.ObjectWriter
+	end := from + n - len(h.objects) // where the turn goes on after the last object
+	for i := range h.objects {
+		o := &h.objects[i]
+		turn := i >= from && i < from+n || i < end
+		if !turn && o.wrote <= v.last {
+			continue
+		}
+		f := s.wire.Fields(int(o.typ), wire.Shared, false)
+		if f.Len() == 0 || v.entering(o) {
+			continue
+		}
+		dst = w.Full(dst, o.id, f, in.row(int(o.typ), int(o.row)))
+	}
+	if w.Empty() {
+		return nil
+	}
+	return dst
+}
+
+// takeTurn moves the viewer's round robin on, and returns the objects whose turn it
+// is: n of them from index from, past the last one to the first. The pace is one
+// full turn per keyframe period. Where the budget does not allow it the turn takes
+// longer, but one object at least is due each time that the pace says so.
+func (v *Viewer) takeTurn(budget int) (from, n int) {
+	s := v.in.shard
+	objects := v.in.history.objects
+	per := s.rules.turn
+	if per == 0 {
+		return 0, 0
+	}
+	v.credit = min(v.credit+len(objects), per*len(objects))
+	most := v.credit / per
+	if most == 0 {
+		return 0, 0
+	}
+	from, _ = slices.BinarySearchFunc(objects, v.turn, func(o object, id uint32) int { return cmp.Compare(o.id, id) })
+	if from == len(objects) {
+		from = 0
+	}
+	at := from
+	for n < most {
+		if f := s.wire.Fields(int(objects[at].typ), wire.Shared, false); f.Len() > 0 {
+			if budget -= wire.MaxUvarint + f.MaskLen() + f.MaxSize(); budget < 0 && n > 0 {
+				break
+			}
+		}
+		n++
+		if at++; at == len(objects) {
+			at = 0
+		}
+	}
+	v.turn = objects[at].id
+	v.credit -= n * per
+	return from, n
+}

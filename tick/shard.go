@@ -1,0 +1,207 @@
+package tick
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gamehoster/games/body"
+	"gamehoster/games/diag"
+	"gamehoster/games/schema"
+	"gamehoster/tick/vm"
+	"gamehoster/wire"
+)
+
+// Errors of seats and instances.
+var (
+	ErrFull   = errors.New("full")             // no seat, or no block, is free
+	ErrClosed = errors.New("no seats given")   // the game has set game.open to false, or the instance has ended
+	ErrName   = errors.New("name is too long") // over wire.MaxName or schema.MaxPlayerName bytes
+)
+
+// defaultInstances is a shard's capacity where the definition gives none.
+const defaultInstances = 500
+
+// Sink takes what goes out to one viewer, in order. m is one wire message and valid
+// during the call only.
+type Sink interface{ Message(m []byte) }
+
+// Options are what a shard can be told. The zero value is good.
+type Options struct {
+	MaxInstances int                               // 0: what the definition says
+	OnFault      func(in *Instance, f FaultReport) // called for each body run that failed, during Step or Create; may be nil
+	Compiled     *vm.Compiled                      // of prog.Server, to share it between shards; it stays the caller's. nil: the shard compiles its own
+	StartTick    uint32                            // the tick of state 0, for tests of the wrap
+}
+
+// FaultReport tells of a body run that failed. Nothing of the run had an effect.
+type FaultReport struct {
+	Kind  body.Fault    // FaultNone: the machine failed, see Err; the instance has ended
+	Body  body.Body     // the zero value for FaultNone and FaultTickCap
+	Pos   diag.Position // in the author's file
+	Actor uint32        // the object that the body was run for, 0 for the instance
+	Tick  uint32        // that was being run
+	All   bool          // the body is dropped for all its actors in this tick
+	Err   error         // what the machine said
+}
+
+// Shard holds the instances of one game that run on one goroutine. It is not safe
+// for concurrent use, and neither is what it gives out.
+type Shard struct {
+	def    *schema.Definition
+	prog   *body.Program
+	layout *schema.Layout
+	wire   *wire.Schema
+	hash   uint64
+	rules  rules
+	opt    Options
+
+	compiled *vm.Compiled // nil where it is the caller's
+	machine  *vm.Machine
+	slots    *vm.Slots
+
+	instances int
+	stats     Stats
+	scratch   scratch
+}
+
+// scratch is what one call at a time needs, kept so that none has to make it.
+type scratch struct {
+	input   uint32   // address of the tick's input in the machine
+	inputs  []byte   // the live memory there
+	saved   []byte   // a block as it was before the tick
+	record  []byte   // a command record
+	skips   []skip   // of the tick that is being run
+	cursors []uint32 // by type: rows walked so far
+	fresh   []object // found by the walk
+	ids     []uint32 // to be sorted
+	out     []byte   // a message
+	delta   []byte   // a delta, made before what goes out before it
+	name    []byte   // of an instance
+}
+
+// rules are what follows from a definition and its bodies for every instance.
+type rules struct {
+	perSend   uint32 // ticks
+	depth     uint32 // ticks that a relayed command may wait for a viewer
+	lead      uint32 // ticks ahead that a command may be filed
+	seats     int
+	pending   int // commands that one seat may have filed
+	turn      int // sends in which all objects get a keyframe; 0 for no turns
+	budget    int // bytes of a send
+	view      bool
+	removals  bool // a server body may have removed an object that shared bodies made
+	handlers  []body.CommandBodies
+	bodies    []body.Body
+	positions []diag.Position
+}
+
+// minPending is how many commands a seat may have filed at least, whatever the
+// timeline's depth.
+const minPending = 16
+
+// rerunsPerBody is how often a tick is run again for one body before that is
+// dropped for all its actors.
+const rerunsPerBody = 8
+
+func newRules(d *schema.Definition, p *body.Program) rules {
+	per := d.TicksPerSend()
+	r := rules{
+		perSend:   uint32(per),
+		depth:     uint32(max(d.TimelineDepth, per)),
+		lead:      uint32(max(1, d.TimelineDepth)),
+		seats:     min(d.PlayersPerInstance, d.Player().Max),
+		budget:    d.BytesPerSend,
+		view:      p.HasView,
+		handlers:  p.Commands,
+		bodies:    p.Bodies,
+		positions: p.Positions,
+	}
+	r.pending = minPending + 2*int(r.lead)
+	if t := d.KeyframeSeconds * float64(d.SendRate); t > 0 {
+		r.turn = int(max(1, min(math.Round(t), 1<<20)))
+	}
+	for _, b := range p.Bodies {
+		r.removals = r.removals || b.Side == schema.OnServer
+	}
+	return r
+}
+
+// NewShard makes a shard without instances. hash is the definition hash that
+// welcomes carry.
+func NewShard(def *schema.Definition, prog *body.Program, hash uint64, o Options) (*Shard, error) {
+	s := &Shard{def: def, prog: prog, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog)}
+	if len(prog.Commands) != len(def.Commands) || len(s.layout.Types) != len(def.Types) {
+		return nil, fmt.Errorf("preparing a shard of %s: the bodies are another definition's", def.Name)
+	}
+	s.wire = wire.NewSchema(def, s.layout)
+	if s.opt.MaxInstances <= 0 {
+		s.opt.MaxInstances = capacity(def)
+	}
+	c := o.Compiled
+	if c == nil {
+		var err error
+		if c, err = vm.Compile(prog.Server); err != nil {
+			return nil, fmt.Errorf("preparing a shard of %s: %w", def.Name, err)
+		}
+		s.compiled = c
+	}
+	if err := s.open(c); err != nil {
+		return nil, errors.Join(fmt.Errorf("preparing a shard of %s: %w", def.Name, err), s.Close())
+	}
+	return s, nil
+}
+
+// capacity is how many instances the definition lets one worker have.
+func capacity(d *schema.Definition) int {
+	switch {
+	case d.InstancesPerShard > 0:
+		return d.InstancesPerShard
+	case d.PlayersPerShard > 0:
+		return max(1, d.PlayersPerShard/max(1, d.PlayersPerInstance))
+	}
+	return defaultInstances
+}
+
+func (s *Shard) open(c *vm.Compiled) (err error) {
+	if s.machine, err = c.NewMachine(); err != nil {
+		return err
+	}
+	skips := len(s.rules.bodies) * (rerunsPerBody + 1)
+	size := schema.InputHeader + skips*schema.SkipSize +
+		s.rules.seats*(2*schema.LeaveSize+schema.JoinSize+s.rules.pending*s.layout.CommandStride)
+	b := &s.scratch
+	if b.input, err = s.machine.Reserve(size); err != nil {
+		return fmt.Errorf("reserving the input of a tick: %w", err)
+	}
+	b.inputs = s.machine.Bytes(b.input, size)
+	b.saved = make([]byte, s.layout.Size)
+	b.record = make([]byte, s.layout.CommandStride)
+	b.skips = make([]skip, 0, skips)
+	b.cursors = make([]uint32, len(s.layout.Types))
+	s.slots = vm.NewSlots(s.machine, s.layout.Size, s.opt.MaxInstances)
+	return nil
+}
+
+// Close frees the memory of all instances at once. Nothing of the shard may be
+// used after.
+func (s *Shard) Close() error {
+	var err error
+	if s.machine != nil {
+		err = s.machine.Close()
+	}
+	if s.compiled != nil {
+		err = errors.Join(err, s.compiled.Close())
+	}
+	s.machine, s.compiled = nil, nil
+	return err
+}
+
+// Instances is how many there are.
+func (s *Shard) Instances() int { return s.instances }
+
+// Capacity is how many there can be.
+func (s *Shard) Capacity() int { return s.opt.MaxInstances }
+
+// Stats is what the shard has counted. The values go on counting.
+func (s *Shard) Stats() *Stats { return &s.stats }

@@ -1,0 +1,96 @@
+package tick
+
+import (
+	"fmt"
+
+	"gamehoster/wire"
+)
+
+// Cause is why a viewer was sent a snapshot.
+type Cause uint8
+
+const (
+	causeNone     Cause = iota
+	CauseFresh          // the seat's or spectator's first connection
+	CauseResumed        // a connection that takes a seat over
+	CauseResync         // the client asked for it
+	CauseBase           // the newest ack is older than the history
+	CauseCommands       // commands to relay have waited longer than the timeline is deep
+	CauseLate           // a command to relay ran before the last snapshot
+	CauseHash           // the client's state hash was another
+	causes
+)
+
+var causeNames = [causes]string{"none", "fresh", "resumed", "resync", "base", "commands", "late", "hash"}
+
+// String is the cause's name, fit for a metric's label.
+func (c Cause) String() string {
+	if int(c) < len(causeNames) {
+		return causeNames[c]
+	}
+	return fmt.Sprintf("cause %d", uint8(c))
+}
+
+// Causes are all causes of snapshots.
+func Causes() []Cause {
+	return []Cause{CauseFresh, CauseResumed, CauseResync, CauseBase, CauseCommands, CauseLate, CauseHash}
+}
+
+// Refusal is why a well-formed command was not filed.
+type Refusal uint8
+
+const (
+	RefusedBounds Refusal = iota // a field is outside its min and max
+	RefusedRate                  // more than maxPerSecond
+	RefusedFull                  // the seat has too many commands waiting
+	RefusedWatch                 // a spectator's
+	refusals
+)
+
+var refusalNames = [refusals]string{"bounds", "rate", "full", "watch"}
+
+// String is the refusal's name, fit for a metric's label.
+func (r Refusal) String() string {
+	if int(r) < len(refusalNames) {
+		return refusalNames[r]
+	}
+	return fmt.Sprintf("refusal %d", uint8(r))
+}
+
+// Refusals are all reasons of refused commands.
+func Refusals() []Refusal { return []Refusal{RefusedBounds, RefusedRate, RefusedFull, RefusedWatch} }
+
+// Count is messages and their bytes, WebSocket framing not counted.
+type Count struct{ Messages, Bytes uint64 }
+
+func (c *Count) add(n int) {
+	c.Messages++
+	c.Bytes += uint64(n)
+}
+
+// Stats is what a shard counts, from its start on.
+type Stats struct {
+	Ticks     uint64 // run, reruns not counted
+	Sends     uint64 // send ticks of instances
+	Skipped   uint64 // viewers' sends skipped because their socket did not drain
+	Faults    uint64 // body runs that failed
+	Reruns    uint64 // ticks run again because of them
+	Commands  uint64 // filed
+	Relayed   uint64 // commands sent to viewers
+	Resyncs   uint64 // requests
+	Acks      uint64 // ignored: of a tick not sent, or older than the last
+	Hashes    uint64 // state hashes compared
+	Drifts    uint64 // and found to be another than the server's
+	Malformed uint64 // messages that closed a connection
+
+	Snapshots [causes]uint64   // by Cause
+	Refused   [refusals]uint64 // by Refusal
+	In        [16]Count        // by client tag
+	Out       [16]Count        // by server tag less 0x80
+}
+
+// Received is what came in with the tag.
+func (s *Stats) Received(t wire.Tag) Count { return s.In[t&15] }
+
+// Sent is what went out with the tag.
+func (s *Stats) Sent(t wire.Tag) Count { return s.Out[t&15] }
