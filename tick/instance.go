@@ -80,8 +80,8 @@ func (s *Shard) Create(name string, seed, serverSeed uint64) (*Instance, error) 
 		clear(in.block)
 		in.header(serverSeed)
 		putDefaults(s.def.Instance(), &s.layout.Types[schema.InstanceType], in.row(schema.InstanceType, 0))
-		in.fault(&f, false)
-		in.failed = f.Kind == body.FaultNone || f.Kind == body.FaultTickCap
+		in.failed = !blamed(&f)
+		in.fault(&f, in.tick, false)
 	}
 	s.instances++
 	return in, nil
@@ -214,24 +214,25 @@ func (in *Instance) seat(player uint32) *seat {
 	return nil
 }
 
-// fault reports a failed body run.
-func (in *Instance) fault(f *vm.Fault, all bool) {
+// fault reports a failed body run of tick t.
+func (in *Instance) fault(f *vm.Fault, t uint32, all bool) {
 	s := in.shard
 	s.stats.Faults++
 	if s.opt.OnFault == nil {
 		return
 	}
-	r := FaultReport{Kind: f.Kind, Actor: f.Actor, Tick: in.tick, All: all, Err: f.Err}
-	if f.Kind != body.FaultNone {
-		if f.At >= 0 && f.At < len(s.rules.positions) {
-			r.Pos = s.rules.positions[f.At]
-		}
-		if int(f.Body) < len(s.rules.bodies) {
-			r.Body = s.rules.bodies[f.Body]
-		}
+	r := FaultReport{Fault: f.Kind, Body: -1, Actor: f.Actor, Tick: t, All: all, Ended: in.failed, Err: f.Err}
+	if blamed(f) && int(f.Body) < len(s.rules.bodies) {
+		r.Body, r.Name = int(f.Body), s.rules.bodies[f.Body].Name
+	}
+	if r.Body >= 0 && f.At >= 0 && f.At < len(s.rules.positions) {
+		r.Pos = s.rules.positions[f.At]
 	}
 	s.opt.OnFault(in, r)
 }
+
+// blamed reports whether a fault is that of one body run.
+func blamed(f *vm.Fault) bool { return f.Kind != body.FaultNone && f.Kind != body.FaultTickCap }
 
 // StateHash is the hash of the state that clients share, as wire's state hash has
 // it, after the last tick that ran.

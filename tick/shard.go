@@ -36,13 +36,39 @@ type Options struct {
 
 // FaultReport tells of a body run that failed. Nothing of the run had an effect.
 type FaultReport struct {
-	Kind  body.Fault    // FaultNone: the machine failed, see Err; the instance has ended
-	Body  body.Body     // the zero value for FaultNone and FaultTickCap
+	Fault body.Fault    // FaultNone: the machine failed, see Err
+	Body  int           // number of the body; -1 where it was none's fault
+	Name  string        // of the body, as in "rock.update"
 	Pos   diag.Position // in the author's file
 	Actor uint32        // the object that the body was run for, 0 for the instance
 	Tick  uint32        // that was being run
 	All   bool          // the body is dropped for all its actors in this tick
+	Ended bool          // there was no way on: the instance has ended
 	Err   error         // what the machine said
+}
+
+var faultTexts = [...]string{
+	body.FaultNone:    "the machine failed",
+	body.FaultFuel:    "ran too long: an endless loop",
+	body.FaultNull:    "null was used",
+	body.FaultIndex:   "a table was read out of range",
+	body.FaultName:    "a name that no field has",
+	body.FaultTickCap: "the bodies of one tick ran too long together",
+}
+
+// String is the report as a line for a log: place, body and reason.
+func (f FaultReport) String() string {
+	text := "unknown fault"
+	if int(f.Fault) < len(faultTexts) {
+		text = faultTexts[f.Fault]
+	}
+	switch {
+	case f.Fault == body.FaultNone:
+		return fmt.Sprintf("%s: %v", text, f.Err)
+	case f.Body < 0:
+		return text
+	}
+	return fmt.Sprintf("%s: %s: %s (actor %d, tick %d)", f.Pos, f.Name, text, f.Actor, f.Tick)
 }
 
 // Shard holds the instances of one game that run on one goroutine. It is not safe

@@ -3,7 +3,6 @@ package tick
 import (
 	"slices"
 
-	"gamehoster/games/body"
 	"gamehoster/games/schema"
 	"gamehoster/tick/vm"
 	"gamehoster/wire"
@@ -35,8 +34,8 @@ func (in *Instance) Step() {
 			break
 		}
 		in.restore()
-		if !in.excuse(&f) {
-			in.failed = true
+		if !in.excuse(&f, t) {
+			in.due = true // for the engine to see that it is over
 			return
 		}
 		s.stats.Reruns++
@@ -60,7 +59,8 @@ func (in *Instance) Step() {
 	in.due = in.due || in.Ended()
 }
 
-// SendDue reports whether the tick just run is a send tick.
+// SendDue reports whether the tick just run is a send tick. The tick in which the
+// instance ended always is.
 func (in *Instance) SendDue() bool { return in.due }
 
 // joining is how many of the seats taken join in this tick. Their rows are made
@@ -176,36 +176,29 @@ func (in *Instance) hasPlayer(id uint32, n int) bool {
 	return false
 }
 
-// excuse takes note of a fault in the tick being run, so that it can be run again
-// without what failed. It returns false where that is no way out: the instance is
-// over.
-func (in *Instance) excuse(f *vm.Fault) bool {
-	s := in.shard
-	in.tick++ // the report is about the tick being run
-	defer func() { in.tick-- }()
-	if f.Kind == body.FaultNone || f.Kind == body.FaultTickCap || int(f.Body) >= len(s.rules.bodies) {
-		in.fault(f, false)
-		return false
-	}
+// excuse takes note of a fault in tick t, so that it can be run again without what
+// failed. It returns false where that is no way out: the instance is over.
+func (in *Instance) excuse(f *vm.Fault, t uint32) bool {
+	b := &in.shard.scratch
 	k := skip{f.Body, f.Actor}
+	in.failed = !blamed(f) || int(k.body) >= len(in.shard.rules.bodies)
 	times := 0
-	for _, old := range s.scratch.skips {
-		if old.body != k.body {
-			continue
+	for _, old := range b.skips {
+		if old.body == k.body {
+			times++
+			// If it was to be left out already, the module is broken.
+			in.failed = in.failed || old.actor == k.actor || old.actor == schema.AllActors
 		}
-		if old.actor == k.actor || old.actor == schema.AllActors {
-			in.fault(f, false)
-			return false // it was to be left out: the module is broken
-		}
-		times++
 	}
-	all := times == rerunsPerBody
+	all := !in.failed && times == rerunsPerBody
 	if all {
 		k.actor = schema.AllActors
 	}
-	s.scratch.skips = append(s.scratch.skips, k)
-	in.fault(f, all)
-	return true
+	if !in.failed {
+		b.skips = append(b.skips, k)
+	}
+	in.fault(f, t, all)
+	return !in.failed
 }
 
 // save copies the header and the live rows aside.
