@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"runtime"
 	"time"
+
+	"gamehoster/engine/box"
 )
 
 // Config says how a box runs. The zero value of a field means its default.
@@ -23,6 +25,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts; loopback
 	DrainTimeout   time.Duration  // how long a stop waits for players; 5 s
 	Log            *slog.Logger   // discards where nil
+
+	Ready    func(*Box)       // called once, when the port is open and the games are built
+	OnChange func(box.Change) // called when a game was built, rejected or removed
 }
 
 // withDefaults fills the zero fields in and checks the rest. Errors name the field's

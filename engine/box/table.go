@@ -81,7 +81,7 @@ type pending struct {
 
 // NewTable makes the table of a game that runs on the given number of shards. Seat
 // numbers ascend from first, so that tables of one box can share a number space.
-func NewTable(def *schema.Definition, shards int) *Table {
+func NewTable(def *schema.Definition, shards int, first uint64) *Table {
 	return &Table{
 		def:       def,
 		shards:    make([]shard, shards),
@@ -89,7 +89,7 @@ func NewTable(def *schema.Definition, shards int) *Table {
 		byName:    map[string]*instance{},
 		pending:   map[uint64]*pending{},
 		nextID:    1,
-		nextSeat:  1,
+		nextSeat:  first,
 	}
 }
 

@@ -28,7 +28,7 @@ func place(t *testing.T, tb *Table, r Request) (Placement, worker.Seat) {
 }
 
 func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
-	tb := NewTable(definition(2, 10), 2)
+	tb := NewTable(definition(2, 10), 2, 1)
 	_, a := place(t, tb, Request{})
 	_, b := place(t, tb, Request{})
 	_, c := place(t, tb, Request{})
@@ -42,7 +42,7 @@ func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
 }
 
 func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
-	tb := NewTable(definition(1, 2), 2)
+	tb := NewTable(definition(1, 2), 2, 1)
 	var per [2]int
 	for range 4 {
 		p, _ := place(t, tb, Request{Prefer: 1})
@@ -57,7 +57,7 @@ func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
 }
 
 func TestJoinByName(t *testing.T) {
-	tb := NewTable(definition(1, 10), 1)
+	tb := NewTable(definition(1, 10), 1, 1)
 	_, a := place(t, tb, Request{})
 	if _, err := tb.Place(Request{Instance: a.Name}, 0); !errors.Is(err, ErrNoInstance) {
 		t.Fatalf("a full instance answered %v", err)
@@ -71,7 +71,7 @@ func TestJoinByName(t *testing.T) {
 }
 
 func TestUnclaimedSeatExpiresOnce(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1)
+	tb := NewTable(definition(1, 1), 1, 1)
 	p, err := tb.Place(Request{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestUnclaimedSeatExpiresOnce(t *testing.T) {
 }
 
 func TestResumeTakesNoSecondSeat(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1)
+	tb := NewTable(definition(1, 1), 1, 1)
 	p, s := place(t, tb, Request{})
 	tok := worker.NewToken(uint32(p.Shard), s.Instance, 7)
 	_, r := place(t, tb, Request{Resume: tok})
@@ -108,7 +108,7 @@ func TestResumeTakesNoSecondSeat(t *testing.T) {
 }
 
 func TestRetireLosesAgainstAJoin(t *testing.T) {
-	tb := NewTable(definition(2, 1), 1)
+	tb := NewTable(definition(2, 1), 1, 1)
 	_, s := place(t, tb, Request{})
 	tb.Release(s.Instance)
 	if _, err := tb.Place(Request{}, 0); err != nil {
@@ -131,7 +131,7 @@ func TestRandomOperations(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	def := definition(3, 4)
-	tb := NewTable(def, 3)
+	tb := NewTable(def, 3, 1)
 	type held struct{ id worker.InstanceID }
 	var seats []held
 	waiting := map[uint64]worker.InstanceID{}
@@ -195,7 +195,7 @@ func TestRandomOperations(t *testing.T) {
 }
 
 func TestConcurrentJoinsForTheLastSeat(t *testing.T) {
-	tb := NewTable(definition(4, 1), 1)
+	tb := NewTable(definition(4, 1), 1, 1)
 	var wg sync.WaitGroup
 	got := make(chan Placement, 100)
 	for range 100 {

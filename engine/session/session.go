@@ -103,7 +103,7 @@ func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox
 			out.buf = ws.AppendReply(out.buf, ev)
 		case ws.OpClose:
 			out.buf = ws.AppendReply(out.buf, ev)
-			c.reader.Release()
+			c.reader = ws.Reader{}
 			return End{Code: uint16(ev.Code), Reason: string(ev.Payload), Peer: true}, true
 		case ws.OpPong:
 		default:
@@ -116,7 +116,7 @@ func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox
 // Close ends the connection from our side: its close frame goes to out.
 func (c *Conn) Close(code uint16, out *Outbox) {
 	out.buf = ws.AppendClose(out.buf, ws.CloseCode(code), wire.CloseReason(code))
-	c.reader.Release()
+	c.reader = ws.Reader{}
 }
 
 // Stalled notes whether the socket has drained, once per send tick.

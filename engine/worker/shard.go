@@ -127,10 +127,15 @@ func (sh *shard) sit(s *socket, now int64) (code uint16, reason string) {
 		c = &chair{player: player, token: NewToken(sh.host.opts.Number, in.id, secret())}
 		in.chairs = append(in.chairs, c)
 	}
-	in.empty = 0
-	c.socket, s.chair, s.in = s, c, in
 	opts.Token = c.token
-	s.viewer = in.sim.Attach(c.player, opts)
+	v := in.sim.Attach(c.player, opts)
+	if v == nil { // the game removed the player while its socket was gone
+		c.socket, c.until = nil, now
+		in.giveUp(now)
+		return wire.CloseRemoved, "removed by the game"
+	}
+	in.empty = 0
+	c.socket, s.chair, s.in, s.viewer = s, c, in, v
 	in.sockets = append(in.sockets, s)
 	return 0, ""
 }
@@ -202,35 +207,43 @@ func (in *instance) step(now int64) {
 		return
 	}
 	sim.Step()
-	if !sim.SendDue() {
-		return
+	if sim.SendDue() {
+		sim.Commit()
+		for _, s := range in.sockets {
+			in.send(s, now)
+		}
+		in.hashes.note(sim)
 	}
-	h := in.shard.host
-	sim.Commit()
-	for _, s := range in.sockets {
-		if s.ended {
-			continue
-		}
-		stalled := h.loop.Stalled(s.handle)
-		s.conn.Stalled(stalled, now)
-		if stalled {
-			s.viewer.Skip()
-			continue
-		}
-		s.viewer.Send(&h.out)
-		if b := h.out.Take(); len(b) > 0 {
-			h.loop.Send(s.handle, b)
-		}
-	}
-	in.hashes.note(sim)
 	if open := sim.Open(); open != in.open {
 		in.open = open
 		in.shard.game.Boss.SetOpen(in.id, open)
 	}
 	if sim.Ended() {
 		for _, s := range in.sockets {
-			h.end(s, wire.CloseEnded, "the game is over")
+			in.shard.host.end(s, wire.CloseEnded, "the game is over")
 		}
+	}
+}
+
+// send gives one viewer its part of a send tick.
+func (in *instance) send(s *socket, now int64) {
+	if s.ended {
+		return
+	}
+	h := in.shard.host
+	if s.viewer.Removed() {
+		h.end(s, wire.CloseRemoved, "removed by the game")
+		return
+	}
+	stalled := h.loop.Stalled(s.handle)
+	s.conn.Stalled(stalled, now)
+	if stalled {
+		s.viewer.Skip()
+		return
+	}
+	s.viewer.Send(&h.out)
+	if b := h.out.Take(); len(b) > 0 {
+		h.loop.Send(s.handle, b)
 	}
 }
 

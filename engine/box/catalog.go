@@ -1,0 +1,248 @@
+package box
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"gamehoster/engine/worker"
+	"gamehoster/games"
+	"gamehoster/games/bundle"
+	"gamehoster/games/diag"
+)
+
+// Live is one definition of one game while players may play it.
+type Live struct {
+	worker.Game
+	Place   games.Place
+	Source  *games.Game
+	Library *bundle.Library
+	Table   *Table
+}
+
+// Catalog is the games of a box, by where they live. Reading it takes no lock.
+type Catalog struct {
+	shards  int
+	resolve func(host, segment string) (games.Place, bool)
+	places  func() ([]games.Place, error)
+	log     *slog.Logger
+
+	live atomic.Pointer[map[string]*Live] // by place
+	mu   sync.Mutex                       // held while a game is built
+	seen map[string]string                // fingerprint of each folder as last built
+	busy map[string]string                // and as last seen where it differed: it may be half written
+	next uint64
+}
+
+// OpenRoot is the catalog of a games root, <root>/<domain>/<game>/.
+func OpenRoot(root string, shards int, log *slog.Logger) (*Catalog, error) {
+	var listing atomic.Pointer[games.Root]
+	read := func() ([]games.Place, error) {
+		r, err := games.ReadRoot(root)
+		if err != nil {
+			return nil, err
+		}
+		if old := listing.Swap(r); old == nil || !slices.Equal(old.Refused, r.Refused) {
+			for _, why := range r.Refused {
+				log.Warn("left out of the games root", "entry", why)
+			}
+		}
+		return r.Games, nil
+	}
+	if _, err := read(); err != nil {
+		return nil, err
+	}
+	c := newCatalog(shards, log)
+	c.places = read
+	c.resolve = func(host, segment string) (games.Place, bool) { return listing.Load().Resolve(host, segment) }
+	return c, nil
+}
+
+// OpenFolder is the catalog of one domain's folder, or of the one game that the folder
+// is. Every host resolves to it.
+func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder of games: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("opening the folder of games: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", dir)
+	}
+	c := newCatalog(shards, log)
+	c.places = func() ([]games.Place, error) { return folderPlaces(dir) }
+	c.resolve = func(_, segment string) (games.Place, bool) {
+		return games.Place{Domain: "localhost", Game: segment}, true
+	}
+	return c, nil
+}
+
+func newCatalog(shards int, log *slog.Logger) *Catalog {
+	c := &Catalog{shards: shards, log: log, seen: map[string]string{}, busy: map[string]string{}, next: 1}
+	c.live.Store(&map[string]*Live{})
+	return c
+}
+
+func folderPlaces(dir string) ([]games.Place, error) {
+	place := func(dir string) (games.Place, bool) {
+		if _, err := os.Stat(filepath.Join(dir, games.DefinitionFile)); err != nil {
+			return games.Place{}, false
+		}
+		return games.Place{Domain: "localhost", Game: filepath.Base(dir), Dir: dir}, games.ValidGameName(filepath.Base(dir))
+	}
+	if p, ok := place(dir); ok {
+		return []games.Place{p}, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the folder of games: %w", err)
+	}
+	var all []games.Place
+	for _, e := range entries {
+		if !e.IsDir() || e.Name()[0] == '.' || e.Name()[0] == '_' {
+			continue
+		}
+		if p, ok := place(filepath.Join(dir, e.Name())); ok {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// Resolve finds the game that a request means by its Host header and the first
+// segment of its path.
+func (c *Catalog) Resolve(host, segment string) *Live {
+	p, ok := c.resolve(host, segment)
+	if !ok {
+		return nil
+	}
+	return (*c.live.Load())[p.String()]
+}
+
+// Games lists what is live, in the order of domain and name.
+func (c *Catalog) Games() []*Live {
+	live := *c.live.Load()
+	all := make([]*Live, 0, len(live))
+	for _, l := range live {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *Live) int { return strings.Compare(a.Place.String(), b.Place.String()) })
+	return all
+}
+
+// Change is what became of one game's folder.
+type Change struct {
+	Place    games.Place
+	Findings diag.List // errors keep what was live before
+	Old, New *Live     // Old is nil for a new game, New for a removed one; both nil after an error
+}
+
+// Refresh builds the games whose files have changed and puts them in place of what was
+// live. A folder that was built before is built again only when two calls in a row
+// have found it the same: a burst of writes is one change. apply is called for each
+// change before players can reach the new definition.
+func (c *Catalog) Refresh(apply func(Change)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	places, err := c.places()
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, p := range places {
+		key := p.String()
+		there[key] = true
+		print := fingerprint(p.Dir)
+		if c.seen[key] == print {
+			continue
+		}
+		if c.seen[key] != "" && c.busy[key] != print {
+			c.busy[key] = print
+			continue
+		}
+		c.seen[key] = print
+		old := (*c.live.Load())[key]
+		l, findings := c.build(p)
+		if l == nil {
+			apply(Change{Place: p, Findings: findings})
+			continue
+		}
+		if old != nil && old.Hash == l.Hash && string(old.Library.Script) == string(l.Library.Script) {
+			continue
+		}
+		apply(Change{Place: p, Findings: findings, Old: old, New: l})
+		c.set(key, l)
+	}
+	for key, old := range *c.live.Load() {
+		if !there[key] {
+			c.set(key, nil)
+			delete(c.seen, key)
+			apply(Change{Place: old.Place, Old: old})
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) build(p games.Place) (*Live, diag.List) {
+	g, findings := games.Load(p.Dir)
+	if g == nil {
+		return nil, findings
+	}
+	lib, more := bundle.Build(g)
+	findings = append(findings, more...)
+	if more.Failed() {
+		return nil, findings
+	}
+	if err := lib.Publish(p.Dir); err != nil {
+		// The box serves the library itself; only who reads the folder misses it.
+		c.log.Warn("the library was not written beside the game", "game", p.String(), "error", err)
+	}
+	number := c.next
+	c.next++
+	table := NewTable(g.Def, c.shards, number<<worker.GameBits+1)
+	return &Live{
+		Game:    worker.Game{Number: number, Def: g.Def, Program: g.Program, Hash: g.Hash, Boss: table},
+		Place:   p,
+		Source:  g,
+		Library: lib,
+		Table:   table,
+	}, findings
+}
+
+func (c *Catalog) set(key string, l *Live) {
+	next := map[string]*Live{}
+	for k, v := range *c.live.Load() {
+		next[k] = v
+	}
+	if l == nil {
+		delete(next, key)
+	} else {
+		next[key] = l
+	}
+	c.live.Store(&next)
+}
+
+// fingerprint changes when a source file of the folder, or of a _shared folder that it
+// may import from, does.
+func fingerprint(dir string) string {
+	var b strings.Builder
+	domain := filepath.Dir(dir)
+	for _, d := range []string{dir, filepath.Join(domain, games.SharedFolder), filepath.Join(filepath.Dir(domain), games.SharedFolder)} {
+		_ = filepath.WalkDir(d, func(p string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() || e.Name()[0] == '.' || games.Generated(e.Name()) {
+				return nil
+			}
+			if info, err := e.Info(); err == nil {
+				fmt.Fprintf(&b, "%s %d %d\n", p, info.Size(), info.ModTime().UnixNano())
+			}
+			return nil
+		})
+	}
+	return b.String()
+}

@@ -1,0 +1,243 @@
+// Package engine is the whole server behind one type: a Box accepts players, seats
+// them and runs their games until it is told to stop.
+//
+//	          +------ door: one accept loop per core, one port ------+
+//	player -->| head of the request --> route: game, origin, seat    |
+//	          +----|--------------------------------|----------------+
+//	               v plain HTTP                     v upgrade: 101, descriptor
+//	          net/http: web                    loop + worker.Host, one per core
+//	          library, dev pages               instances, viewers, ticks
+//
+//	folder --> box.Catalog --> games.Load, bundle --> Live: definition, table, library
+//
+// This package only joins its parts; each of them explains itself.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"gamehoster/engine/box"
+	"gamehoster/engine/door"
+	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/gnetloop"
+	"gamehoster/engine/web"
+	"gamehoster/engine/worker"
+	"gamehoster/wire"
+)
+
+// watchPeriod is how often a development box looks at the files.
+const watchPeriod = 150 * time.Millisecond
+
+// devHashes is how many state hashes of an instance a development box keeps, for
+// who compares them with the clients'.
+const devHashes = 256
+
+// Box is a running server.
+type Box struct {
+	cfg     Config
+	log     *slog.Logger
+	catalog *box.Catalog
+	loops   []loop.Loop
+	door    *door.Door
+	http    *http.Server
+	running sync.WaitGroup
+	failed  chan error
+}
+
+// New builds the games and opens the port. Games with errors are reported by way of
+// OnChange and left out.
+func New(c Config) (*Box, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	b := &Box{cfg: c, log: c.Log, failed: make(chan error, 1)}
+	if c.Dir != "" {
+		b.catalog, err = box.OpenFolder(c.Dir, c.Loops, c.Log)
+	} else {
+		b.catalog, err = box.OpenRoot(c.Root, c.Loops, c.Log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Loops {
+		host := worker.NewHost(worker.Options{
+			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnClose: b.closed,
+		})
+		l := gnetloop.New(host, loop.Config{Pin: c.Loops > 1, CPU: i, Log: c.Log})
+		host.Bind(l)
+		b.loops = append(b.loops, l)
+	}
+	b.door, err = door.Listen(door.Config{
+		Addr:    netip.AddrPortFrom(netip.MustParseAddr(c.Bind), uint16(c.Port)),
+		Engines: c.Loops,
+		Trusted: c.TrustedProxies,
+		Log:     c.Log,
+	}, b)
+	if err != nil {
+		return nil, fmt.Errorf("opening the port: %w", err)
+	}
+	b.http = &http.Server{
+		Handler:           web.Handler(sites{b.catalog}, c.Dev, b.stats),
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+	}
+	return b, nil
+}
+
+// Addr is where the box listens.
+func (b *Box) Addr() netip.AddrPort { return b.door.Addr() }
+
+// Games lists what is live.
+func (b *Box) Games() []*box.Live { return b.catalog.Games() }
+
+// Run serves until the context ends, then lets the players go with 1001 and returns.
+func (b *Box) Run(ctx context.Context) error {
+	for _, l := range b.loops {
+		b.start("event loop", l.Run)
+	}
+	if err := b.catalog.Refresh(b.apply); err != nil {
+		return errors.Join(err, b.shutdown())
+	}
+	b.start("front door", b.door.Run)
+	b.start("http server", func() error {
+		if err := b.http.Serve(b.door.HTTP()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	if b.cfg.Ready != nil {
+		b.cfg.Ready(b)
+	}
+	every := time.NewTicker(watchPeriod)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return b.shutdown()
+		case err := <-b.failed:
+			return errors.Join(err, b.shutdown())
+		case <-every.C:
+			b.housekeeping()
+		}
+	}
+}
+
+func (b *Box) start(what string, run func() error) {
+	b.running.Go(func() {
+		if err := run(); err != nil {
+			select {
+			case b.failed <- fmt.Errorf("%s: %w", what, err):
+			default:
+			}
+		}
+	})
+}
+
+func (b *Box) housekeeping() {
+	for _, l := range b.catalog.Games() {
+		if n := l.Table.Expire(loop.Now()); n > 0 {
+			b.log.Info("seats expired whose sockets never came", "game", l.Place.String(), "seats", n)
+		}
+	}
+	if !b.cfg.Dev {
+		return
+	}
+	if err := b.catalog.Refresh(b.apply); err != nil {
+		b.log.Error("looking at the games failed", "error", err)
+	}
+}
+
+// apply brings the loops to what the catalog has found.
+func (b *Box) apply(c box.Change) {
+	if c.New != nil {
+		for _, l := range b.loops {
+			l.Post(&worker.AddGame{Game: &c.New.Game})
+		}
+	}
+	if c.Old != nil {
+		c.Old.Table.Close()
+		code := wire.CloseOutdated
+		if c.New == nil {
+			code = wire.CloseEnded
+		}
+		for _, l := range b.loops {
+			l.Post(&worker.DropGame{Number: c.Old.Number, Code: code, Reason: "the definition was replaced"})
+		}
+	}
+	if b.cfg.OnChange != nil {
+		b.cfg.OnChange(c)
+	}
+}
+
+func (b *Box) hashes() int {
+	if b.cfg.Dev {
+		return devHashes
+	}
+	return 0
+}
+
+// closed logs the end of a socket.
+func (b *Box) closed(c worker.Closed) {
+	b.log.Info("socket closed", "game", c.Game, "instance", c.Seat.Name, "player", c.Player,
+		"peer", c.Seat.Peer, "code", c.Code, "reason", c.Reason, "duration", c.Duration.Round(time.Millisecond))
+}
+
+func (b *Box) shutdown() error {
+	b.log.Info("stopping")
+	err := b.door.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.DrainTimeout)
+	defer cancel()
+	if herr := b.http.Shutdown(ctx); herr != nil {
+		err = errors.Join(err, b.http.Close())
+	}
+	var dropped sync.WaitGroup
+	for _, g := range b.catalog.Games() {
+		g.Table.Close()
+		for _, l := range b.loops {
+			dropped.Add(1)
+			if !l.Post(&worker.DropGame{Number: g.Number, Code: wire.CloseStopping, Reason: "the server stops", Done: dropped.Done}) {
+				dropped.Done()
+			}
+		}
+	}
+	dropped.Wait()
+	for _, l := range b.loops {
+		l.Stop()
+	}
+	b.running.Wait()
+	return err
+}
+
+// sites shows the catalog to the web.
+type sites struct{ catalog *box.Catalog }
+
+func (s sites) Site(host, segment string) (web.Site, bool) {
+	l := s.catalog.Resolve(host, segment)
+	if l == nil {
+		return web.Site{}, false
+	}
+	return site(l), true
+}
+
+func (s sites) List() (all []web.Site) {
+	for _, l := range s.catalog.Games() {
+		all = append(all, site(l))
+	}
+	return all
+}
+
+func site(l *box.Live) web.Site {
+	return web.Site{Name: l.Place.Game, Dir: l.Place.Dir, Library: l.Library}
+}

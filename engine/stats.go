@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gamehoster/engine/loop"
+	"gamehoster/engine/worker"
+)
+
+// statsTimeout is how long the loops have to answer; one that is held up longer is
+// the answer.
+const statsTimeout = 2 * time.Second
+
+type statsReport struct {
+	Games map[string]gameReport `json:"games"`
+	Loops []loop.Stats          `json:"loops"`
+}
+
+type gameReport struct {
+	Hash      string           `json:"hash"` // of the definition
+	Instances []instanceReport `json:"instances"`
+}
+
+type instanceReport struct {
+	Name    string   `json:"name"`
+	Tick    uint32   `json:"tick"`
+	Players int      `json:"players"`
+	Sockets int      `json:"sockets"`
+	Hashes  [][2]any `json:"hashes"` // [tick, hash in hexadecimal], newest last
+}
+
+// stats asks every loop what it runs.
+func (b *Box) stats() (any, error) {
+	report := statsReport{Games: map[string]gameReport{}}
+	names := map[uint64]string{}
+	for _, l := range b.catalog.Games() {
+		names[l.Number] = l.Place.Game
+		report.Games[l.Place.Game] = gameReport{Hash: fmt.Sprintf("%016x", l.Hash), Instances: []instanceReport{}}
+	}
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, l := range b.loops {
+		report.Loops = append(report.Loops, l.Stats())
+		asked.Add(1)
+		ok := l.Post(&worker.Inspect{Reply: func(all []worker.InstanceInfo) {
+			defer asked.Done()
+			mu.Lock()
+			defer mu.Unlock()
+			for _, in := range all {
+				name, live := names[in.Game]
+				if !live {
+					continue
+				}
+				g := report.Games[name]
+				g.Instances = append(g.Instances, describe(in))
+				report.Games[name] = g
+			}
+		}})
+		if !ok {
+			return nil, errors.New("the server is stopping")
+		}
+	}
+	done := make(chan struct{})
+	go func() { asked.Wait(); close(done) }()
+	select {
+	case <-done:
+		return report, nil
+	case <-time.After(statsTimeout):
+		return nil, errors.New("an event loop does not answer")
+	}
+}
+
+func describe(in worker.InstanceInfo) instanceReport {
+	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Hashes: [][2]any{}}
+	for _, h := range in.Hashes {
+		r.Hashes = append(r.Hashes, [2]any{h.Tick, fmt.Sprintf("%016x", h.Hash)})
+	}
+	return r
+}
