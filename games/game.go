@@ -80,18 +80,12 @@ type Game struct {
 	Shared []File
 
 	texts map[string][]byte // of Files and Shared, by path
-	dirs  []fs.FS           // where _shared folders are looked for
 }
 
-// Source is the text of a file of the game's folder or of a _shared folder,
-// whichever has it first. path is relative to the game's folder. The text
-// belongs to the game.
+// Source is the text of one of Files or Shared. It belongs to the game.
 func (g *Game) Source(path string) ([]byte, bool) {
-	if text, ok := g.texts[path]; ok {
-		return text, true
-	}
-	text, err := g.shared(path)
-	return text, err == nil
+	text, ok := g.texts[path]
+	return text, ok
 }
 
 // Client is the path of the front-end code that is bundled into the library,
@@ -127,8 +121,8 @@ func Load(dir string) (*Game, diag.List) {
 // LoadFS is Load of the game that is the whole of a file system. In parents
 // _shared folders are looked for after the game's own, in their order.
 func LoadFS(fsys fs.FS, name string, parents ...fs.FS) (*Game, diag.List) {
-	g := &Game{Name: name, texts: map[string][]byte{}, dirs: parents}
-	list := g.read(fsys)
+	g := &Game{Name: name, texts: map[string][]byte{}}
+	list := g.read(fsys, parents)
 	if _, ok := g.texts[DefinitionFile]; !ok {
 		list.Errorf(diag.Position{File: DefinitionFile}, "the folder has no %s, so it is no game", DefinitionFile)
 	}
@@ -157,8 +151,8 @@ func folderError(err error) diag.List {
 	return diag.List{{Pos: diag.Position{File: DefinitionFile}, Message: err.Error()}}
 }
 
-// read takes in the folder.
-func (g *Game) read(fsys fs.FS) (list diag.List) {
+// read takes in the folder and what it imports from shared ones.
+func (g *Game) read(fsys fs.FS, parents []fs.FS) (list diag.List) {
 	total := 0
 	err := fs.WalkDir(fsys, ".", func(p string, entry fs.DirEntry, err error) error {
 		at := diag.Position{File: p}
@@ -202,7 +196,10 @@ func (g *Game) read(fsys fs.FS) (list diag.List) {
 	if err != nil {
 		list.Errorf(diag.Position{File: DefinitionFile}, "reading the folder: %v", err)
 	}
-	slices.SortFunc(g.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(g.Files, byPath)
+	if !list.Failed() {
+		list = append(list, g.gather(parents, total)...)
+	}
 	return list
 }
 
@@ -221,42 +218,6 @@ func readFile(fsys fs.FS, p string) ([]byte, error) {
 		return nil, errors.New("the file is larger than 1 MiB")
 	}
 	return slices.Clip(text), nil
-}
-
-// shared finds a helper in the _shared folders above the game.
-func (g *Game) shared(p string) ([]byte, error) {
-	if !strings.HasPrefix(p, SharedFolder+"/") || !fs.ValidPath(p) {
-		return nil, fs.ErrNotExist
-	}
-	for _, dir := range g.dirs {
-		// A link could lead out of the root, and what it leads to into a browser.
-		if !plainPath(dir, p) {
-			continue
-		}
-		return readFile(dir, p)
-	}
-	return nil, fs.ErrNotExist
-}
-
-// plainPath reports whether the path leads to a regular file through no links.
-func plainPath(fsys fs.FS, p string) bool {
-	for i, b := range []byte(p) {
-		if b != '/' {
-			continue
-		}
-		if info, err := fs.Lstat(fsys, p[:i]); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	info, err := fs.Lstat(fsys, p)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// keepShared notes that a helper was used.
-func (g *Game) keepShared(p string, text []byte) {
-	g.texts[p] = text
-	g.Shared = append(g.Shared, File{p, len(text), sha256.Sum256(text)})
-	slices.SortFunc(g.Shared, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // strays warns of files whose names look like a body file's but are none.

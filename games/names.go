@@ -71,10 +71,16 @@ func suggest(word string, known []string) string {
 	if len(word) > maxName {
 		return ""
 	}
+	word = strings.ToLower(word)
+	many := word
+	if stem, ok := strings.CutSuffix(word, "y"); ok {
+		many = stem + "ies"
+	}
 	best, least := "", 1+max(1, len(word)/3)
 	for _, k := range known {
-		d := distance(strings.ToLower(word), strings.ToLower(k))
-		if d < least {
+		low := strings.ToLower(k)
+		d := min(distance(word, low), distance(many, low))
+		if d < least && d < len(k) {
 			best, least = k, d
 		}
 	}
