@@ -88,7 +88,7 @@ type environment struct {
 
 type logFlags struct {
 	LogLevel  slog.Level `help:"Least severe lines to log: debug, info, warn or error." default:"info"`
-	LogFormat string     `help:"Form of the log: text or json." enum:"text,json" default:"${log_format}"`
+	LogFormat string     `help:"Form of the log: text or json." enum:"text,json" default:"text"`
 }
 
 func (f logFlags) logger(w io.Writer) *slog.Logger {

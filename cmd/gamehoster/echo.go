@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+
+	"gamehoster/engine"
+)
+
+type echoCommand struct {
+	Port       int    `help:"Port to listen on; 0 takes any free one." default:"7352"`
+	Bind       string `help:"Address to listen on." default:"127.0.0.1"`
+	MaxMessage int    `help:"Most bytes of a message." default:"16777216"`
+	logFlags
+}
+
+func (c *echoCommand) Run(env *environment) error {
+	addr, err := netip.ParseAddr(c.Bind)
+	if err != nil {
+		return fmt.Errorf("--bind: %q is not an address", c.Bind)
+	}
+	e, err := engine.NewEcho(engine.EchoConfig{
+		Addr: netip.AddrPortFrom(addr, uint16(c.Port)), MaxMessage: c.MaxMessage, Log: c.logger(env.stderr),
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "echoing at ws://%s/\n", e.Addr())
+	return e.Run(env.ctx)
+}
