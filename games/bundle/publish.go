@@ -1,0 +1,70 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gamehoster/games"
+)
+
+// Publish writes the three files into a game's folder. Each appears whole or not
+// at all, the script last; a file that would not change is left alone, so that
+// a watcher of the folder sees nothing.
+func (l *Library) Publish(dir string) error {
+	for _, f := range []struct {
+		name     string
+		contents []byte
+	}{{games.TypesFile, l.Types}, {games.MapFile, l.Map}, {games.ScriptFile, l.Script}} {
+		if err := replace(filepath.Join(dir, f.name), f.contents); err != nil {
+			return fmt.Errorf("publishing %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+func replace(file string, contents []byte) error {
+	if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
+		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, contents) {
+			return nil
+		}
+	}
+	// A name with a dot in front is passed over by everything that reads the folder.
+	temp, err := os.CreateTemp(filepath.Dir(file), ".gamehoster-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // fails after the rename, as it should
+	_, err = temp.Write(contents)
+	if err == nil {
+		err = temp.Chmod(0o644)
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	if closing := temp.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), file)
+}
+
+// exported reads the names that a module exports from esbuild's metafile.
+func exported(metafile string) ([]string, error) {
+	var meta struct {
+		Outputs map[string]struct {
+			Exports []string `json:"exports"`
+		} `json:"outputs"`
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, fmt.Errorf("reading the bundler's report: %w", err)
+	}
+	names := meta.Outputs[games.ScriptFile].Exports
+	slices.Sort(names)
+	return names, nil
+}
