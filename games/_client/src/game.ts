@@ -1,0 +1,450 @@
+import { Clock, behind, since } from "./clock";
+import { type Core, makeCore } from "./core";
+import type { Env } from "./env";
+import { ProtocolError, ResyncError } from "./errors";
+import { Events } from "./events";
+import { hashWorld } from "./hash";
+import {
+	TagAck,
+	TagPing,
+	TagPong,
+	TagResync,
+	TagStateHash,
+	TagWelcome,
+	type Welcome,
+	appendCommand,
+	messageNames,
+	parsePong,
+	parseWelcome,
+} from "./messages";
+import type { Collection, ObjectView } from "./objects";
+import { Outbox } from "./outbox";
+import { Picture, type PictureEvents } from "./picture";
+import type { Plan } from "./plan";
+import { CodeFailed, Malformed, OtherVersion, type Reason, Silent } from "./reasons";
+import { Reader } from "./reader";
+import { makeRecord } from "./sending";
+import { SendTick } from "./sendtick";
+import { Socket } from "./socket";
+import { type Stats, newStats } from "./stats";
+import type { Exports } from "./wasm";
+import { Writer } from "./writer";
+
+/** What a page may ask for when it connects. */
+export interface Options {
+	/** ws(s)://host/game; by default where the library came from. */
+	url?: string;
+	/** Name of the instance to join; by default the server chooses. */
+	instance?: string;
+	/** A token of an earlier connection, to take its seat again. */
+	resume?: string;
+	/** Look on without a seat. */
+	watch?: boolean;
+	/** The player's name. */
+	name?: string;
+}
+
+/** Sends a command. False if there is nobody to send it to; throws for values that the server would refuse. */
+export type Send = (values?: Record<string, unknown>) => boolean;
+
+const pingPeriod = 1000;
+/** The first pings come quicker, so that the clock is right soon. */
+const firstPings = 5;
+const firstPingPeriod = 200;
+const hashPeriod = 2000;
+const silence = 10_000;
+/** A page that has so many commands unanswered waits. */
+const maxUnanswered = 512;
+
+/**
+ * One player's connection to a game. Socket, worlds, clock and picture know
+ * nothing of each other; here they meet.
+ */
+export class Game {
+	/** Sends a command: `send.NAME({field: value})`. */
+	readonly send: Record<string, Send> = {};
+	readonly players: Collection;
+	/** The entities by their type's name, in the picture. */
+	readonly entities: Record<string, Collection> = {};
+	readonly stats: Stats = newStats();
+
+	private readonly plan: Plan;
+	private readonly env: Env;
+	private readonly options: Options;
+	private readonly events: Events;
+	private readonly socket: Socket;
+	private readonly outbox = new Outbox();
+	private readonly clock: Clock;
+	private readonly picture: Picture;
+	private readonly pictureEvents: PictureEvents;
+	private readonly writer = new Writer();
+	private readonly gathered = new SendTick();
+	private readonly unwatch: () => void;
+	private core: Core | null = null;
+	/** This connection's welcome, and the one before it. */
+	private welcomed: Welcome | null = null;
+	private last: Welcome | null = null;
+	/** The next snapshot is of another instance than the state held. */
+	private moved = true;
+	private token: string;
+	private connected = false;
+	/** Nothing but a snapshot can be applied. */
+	private waiting = true;
+	/** A snapshot of this connection has been applied. */
+	private current = false;
+	/** A snapshot of any connection has been. */
+	private ready = false;
+	private advancing = false;
+	private pings = 0;
+	private readonly pinged = new Map<number, number>();
+	private pingTimer: unknown = null;
+	private heardAt = 0;
+	private hashedAt = -Infinity;
+	private present = 0;
+
+	constructor(plan: Plan, env: Env, options: Options, wasm: Promise<Exports> | null) {
+		this.plan = plan;
+		this.env = env;
+		this.options = options;
+		this.token = options.resume ?? "";
+		this.events = new Events(env);
+		this.clock = new Clock(plan.config.tickRate, plan.period);
+		this.picture = new Picture(plan);
+		this.players = this.picture.collections[1];
+		plan.types.forEach((t, i) => {
+			if (i < 2) return;
+			this.entities[t.name] = this.picture.collections[i];
+			// bodies call a collection by its plural, so a page may as well
+			Object.defineProperty(this.entities, t.plural, { value: this.picture.collections[i] });
+		});
+		plan.commands.forEach((c, i) => (this.send[c.name] = (values = {}) => this.command(i, values)));
+		this.pictureEvents = {
+			enter: (v, t) => this.events.emit(t.index === 1 ? "join" : "enter", v, t.name),
+			leave: (v, t) => this.events.emit(t.index === 1 ? "drop" : "leave", v, t.name),
+			correction: (v, t) => {
+				this.stats.corrections++;
+				this.events.emit("correction", v, t.name);
+			},
+		};
+		this.socket = new Socket(env, {
+			url: () => this.url(),
+			open: () => this.opened(),
+			message: (bytes) => this.message(bytes),
+			down: (reason, wait) => this.down(reason, wait),
+			closed: (reason) => this.closed(reason),
+		});
+		this.unwatch = env.onVisibility(() => this.visibility());
+		void this.begin(wasm);
+	}
+
+	private async begin(wasm: Promise<Exports> | null): Promise<void> {
+		try {
+			this.core = makeCore(this.plan, await wasm, this.outbox);
+		} catch (e) {
+			this.failed(e);
+			return;
+		}
+		this.core.confirmed.onDrift = (label) => {
+			this.stats.drift++;
+			this.stats.driftBy[label] = (this.stats.driftBy[label] ?? 0) + 1;
+		};
+		this.socket.start();
+	}
+
+	/** The own player in the picture; null for a spectator and while there is none. */
+	get me(): ObjectView | null {
+		return this.last ? this.players.get(this.last.player) : null;
+	}
+
+	/** The instance's own fields. */
+	get instance(): ObjectView {
+		return this.picture.instance;
+	}
+
+	/** The name of the instance; empty before the welcome. */
+	get name(): string {
+		return this.last?.instance ?? "";
+	}
+
+	/** What `connect({resume})` takes to have this seat again. Empty before the welcome. */
+	get resumeToken(): string {
+		return this.token;
+	}
+
+	/** The last tick that was predicted. A command sent now takes effect on the next one. */
+	get tick(): number {
+		return this.core?.predicted.world.tick ?? 0;
+	}
+
+	/**
+	 * Calls `handler` at an event and returns a function that ends that: `welcome`
+	 * (the instance's name), `ready` (a snapshot came: the state is whole; again
+	 * after each reconnect), `join` and `drop` (a player, in the picture), `enter`
+	 * and `leave` (an entity and its type's name), `tick` (each newly predicted
+	 * tick: the place to send commands that a held key repeats), `correction` (an
+	 * object whose prediction was wrong), `reconnecting` (reason, ms until then),
+	 * `closed` (reason; the end).
+	 */
+	on(event: string, handler: (...values: never[]) => void): () => void {
+		return this.events.on(event, handler as (...values: unknown[]) => void);
+	}
+
+	/** Makes the picture that of page time `now` (ms, as requestAnimationFrame gives it). Objects stay as they are until the next call. */
+	frame(now: number = this.env.now()): void {
+		const core = this.core;
+		if (!core || !this.ready) return;
+		this.advance(now);
+		const { confirmed, predicted } = core;
+		const passed = since(this.present, predicted.world.tick);
+		const part = Math.max(0, Math.min(1, passed));
+		this.picture.update(predicted, confirmed, part, this.clock.drawn(now), now, this.pictureEvents);
+	}
+
+	/**
+	 * A diagnostic: the hash of the confirmed world's shared fields, in hex, and
+	 * its tick. Equal to that of the server at the same tick, and of every other
+	 * viewer, in a game without a view body.
+	 */
+	hash(): { tick: number; hash: string } {
+		if (!this.core) return { tick: 0, hash: "" };
+		const w = this.core.confirmed.world;
+		return { tick: w.tick, hash: hashWorld(w).hex() };
+	}
+
+	/** Leaves the game. */
+	close(): void {
+		this.socket.close();
+	}
+
+	private url(): string {
+		const u = new URL(this.options.url ?? defaultUrl(this.env.script, this.plan.config.name));
+		if (u.protocol === "http:" || u.protocol === "https:") u.protocol = u.protocol.replace("http", "ws");
+		const q = u.searchParams;
+		q.set("def", this.plan.config.hash);
+		if (this.options.instance) q.set("instance", this.options.instance);
+		if (this.options.name) q.set("name", this.options.name);
+		if (this.options.watch) q.set("watch", "1");
+		if (this.plan.thin) q.set("thin", "1");
+		if (this.token) q.set("resume", this.token);
+		return u.href;
+	}
+
+	private opened(): void {
+		this.connected = true;
+		this.welcomed = null;
+		this.current = false;
+		this.waiting = true;
+		this.gathered.clear();
+		this.pinged.clear();
+		this.pings = 0;
+		this.heardAt = this.env.now();
+		this.ping();
+	}
+
+	private disconnected(): void {
+		this.connected = false;
+		this.env.cancel(this.pingTimer);
+		this.gathered.clear();
+	}
+
+	private down(reason: Reason, wait: number): void {
+		this.disconnected();
+		this.stats.reconnects++;
+		this.events.emit("reconnecting", reason, wait);
+	}
+
+	private closed(reason: Reason): void {
+		this.disconnected();
+		this.unwatch();
+		this.events.emit("closed", reason);
+	}
+
+	private failed(cause: unknown): void {
+		this.env.warn("gamehoster: the game's code failed", cause);
+		this.socket.drop(CodeFailed);
+	}
+
+	private write(bytes: Uint8Array<ArrayBuffer>): void {
+		this.stats.bytesOut += bytes.length;
+		this.count(bytes);
+		this.socket.send(bytes);
+	}
+
+	private count(bytes: Uint8Array): void {
+		const name = messageNames[bytes[0]];
+		if (name) this.stats.bytes[name] = (this.stats.bytes[name] ?? 0) + bytes.length;
+	}
+
+	private ping(): void {
+		const now = this.env.now();
+		if (now - this.heardAt > silence && !this.env.hidden()) {
+			this.socket.drop(Silent);
+			return;
+		}
+		const nonce = this.pings++;
+		this.pinged.set(nonce, now);
+		// one that was never answered is forgotten
+		this.pinged.delete(nonce - 16);
+		this.write(this.writer.begin(TagPing).u32(nonce).done());
+		this.pingTimer = this.env.after(this.pings < firstPings ? firstPingPeriod : pingPeriod, () => this.ping());
+	}
+
+	private visibility(): void {
+		const core = this.core;
+		if (!core || this.env.hidden()) return;
+		const now = this.env.now();
+		this.heardAt = now;
+		if (this.connected && !this.waiting && behind(core.confirmed.world.tick, Math.floor(this.clock.server(now)), this.plan.config.tickRate)) this.resync();
+	}
+
+	private resync(): void {
+		this.waiting = true;
+		this.stats.resyncs++;
+		this.write(this.writer.begin(TagResync).done());
+	}
+
+	private message(bytes: Uint8Array | null): void {
+		try {
+			if (!bytes) throw new ProtocolError("a text frame");
+			this.stats.bytesIn += bytes.length;
+			this.count(bytes);
+			this.heardAt = this.env.now();
+			this.dispatch(new Reader(bytes));
+		} catch (e) {
+			this.gathered.clear();
+			if (e instanceof ResyncError) this.resync();
+			else if (e instanceof ProtocolError) {
+				this.stats.malformed++;
+				this.env.warn("gamehoster: malformed message: " + e.message);
+				this.socket.drop(Malformed);
+			} else this.failed(e);
+		}
+	}
+
+	private dispatch(r: Reader): void {
+		const tag = r.u8();
+		if ((tag === TagWelcome) === (this.welcomed !== null)) throw new ProtocolError("the welcome comes once, first");
+		if (tag === TagWelcome) this.welcome(parseWelcome(r));
+		else if (tag === TagPong) this.pong(r);
+		else if (this.gathered.add(tag, r)) this.apply();
+	}
+
+	private pong(r: Reader): void {
+		const { nonce, tick, part } = parsePong(r);
+		const sent = this.pinged.get(nonce);
+		if (sent === undefined) throw new ProtocolError("a pong to no ping");
+		this.pinged.delete(nonce);
+		this.clock.pong(sent, this.env.now(), tick, part);
+		this.measure();
+	}
+
+	private measure(): void {
+		const s = this.stats;
+		s.ping = this.clock.ping;
+		s.jitter = this.clock.jitter;
+		s.lead = this.clock.lead;
+		s.offset = this.clock.serverOffset;
+	}
+
+	private welcome(w: Welcome): void {
+		const core = this.core!;
+		const { config } = this.plan;
+		if (w.version !== config.protocol || w.hash !== config.hash) {
+			this.socket.drop(OtherVersion);
+			return;
+		}
+		const before = this.last;
+		const sameSeat = before !== null && before.instance === w.instance && before.player === w.player;
+		this.last = this.welcomed = w;
+		this.token = w.token;
+		this.outbox.resume(w.received, sameSeat);
+		core.confirmed.ready = false;
+		core.confirmed.player = w.player;
+		this.moved = before?.instance !== w.instance;
+		this.clock.reset(this.moved);
+		this.events.emit("welcome", w.instance);
+	}
+
+	/** Applies the send tick that is complete. */
+	private apply(): void {
+		const t = this.gathered;
+		const { confirmed, predicted, sim } = this.core!;
+		const snapshot = t.snapshot !== null;
+		if (this.waiting && !snapshot) {
+			t.clear();
+			if (!confirmed.ready) throw new ProtocolError("the first state is no snapshot");
+			return;
+		}
+		confirmed.apply(t);
+		const tick = t.tick;
+		t.clear();
+		const now = this.env.now();
+		this.clock.arrived(tick, now);
+		this.outbox.processed(confirmed.processed);
+		predicted.invalidate(this.moved);
+		this.moved = false;
+		this.write(this.writer.begin(TagAck).u32(tick).done());
+		this.stats.tick = tick;
+		this.stats.rewinds = confirmed.rewinds;
+		if (sim) this.stats.faults = sim.faults;
+		this.measure();
+		if (snapshot) this.snapshotted(now);
+		else this.tellHash(now);
+	}
+
+	private snapshotted(now: number): void {
+		this.stats.snapshots++;
+		this.waiting = false;
+		if (this.current) return;
+		this.current = this.ready = true;
+		this.socket.settled();
+		this.frame(now);
+		this.events.emit("ready");
+	}
+
+	private tellHash(now: number): void {
+		if (this.plan.config.view || this.plan.thin || now - this.hashedAt < hashPeriod) return;
+		this.hashedAt = now;
+		const w = this.core!.confirmed.world;
+		const h = hashWorld(w);
+		this.write(this.writer.begin(TagStateHash).u32(w.tick).u32(h.lo).u32(h.hi).done());
+	}
+
+	/** Brings the prediction to page time `now`. */
+	private advance(now: number): void {
+		const { confirmed, predicted } = this.core!;
+		if (this.advancing) return;
+		this.advancing = true;
+		try {
+			const present = this.clock.present(now);
+			this.present = Number.isNaN(present) ? confirmed.world.tick : present;
+			const rebuilt = predicted.advance(confirmed.world, Math.floor(this.present) >>> 0, (tick) => this.events.emit("tick", tick));
+			if (rebuilt) this.picture.corrected(predicted, this.pictureEvents);
+			this.stats.predicted = predicted.world.tick;
+		} catch (e) {
+			this.failed(e);
+		} finally {
+			this.advancing = false;
+		}
+	}
+
+	private command(number: number, values: Record<string, unknown>): boolean {
+		const record = makeRecord(this.plan, number, values);
+		const core = this.core;
+		const player = this.welcomed?.player ?? 0;
+		if (!core || !this.connected || !this.current || player === 0 || this.outbox.list.length >= maxUnanswered) return false;
+		this.advance(this.env.now());
+		const tick = (core.predicted.world.tick + 1) >>> 0;
+		const own = { player, seq: 0, number, record, tick };
+		this.outbox.add(own);
+		this.write(appendCommand(this.writer, this.plan, own, tick));
+		return true;
+	}
+}
+
+/** ws(s)://host/game, from the address of gamehoster.js or else of the page. */
+function defaultUrl(script: string, name: string): string {
+	if (script) return new URL(".", script).href.replace(/\/$/, "");
+	if (typeof location === "undefined") throw new TypeError("gamehoster: connect needs a url here");
+	return new URL("/" + name, location.href).href;
+}
