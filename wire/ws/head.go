@@ -325,13 +325,13 @@ func (q *Request) Handshake() error {
 		return ErrKey
 	}
 	if q.Protocols.Present() {
-		any := false
+		offers := 0
 		for offer := range q.Protocols.All {
-			if any = true; !allIn(offer, &isToken) {
+			if offers++; !allIn(offer, &isToken) {
 				return ErrSocketProtocol
 			}
 		}
-		if !any {
+		if offers == 0 {
 			return ErrSocketProtocol
 		}
 	}
