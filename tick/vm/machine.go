@@ -89,7 +89,7 @@ func (c *Compiled) NewMachine() (m *Machine, err error) {
 	if m.mem == nil || m.tick == nil || heap == nil || !mutable || m.fault[1] == nil || m.fault[2] == nil || m.fault[3] == nil {
 		return nil, errors.Join(errors.New("the bodies' module lacks an export"), mod.Close(ctx))
 	}
-	m.top = uint32(heap.Get())
+	m.top = uint32(roundUp(int(uint32(heap.Get())), 64))
 	return m, nil
 }
 
