@@ -6,7 +6,7 @@ func pingVectors() []vector {
 	var d dump
 	d.tag(TagPing)
 	d.u32(0xdeadbeef, "nonce")
-	return []vector{{"ping", d, Ping{0xdeadbeef}.Append(nil), map[string]any{"nonce": 0xdeadbeef}}}
+	return []vector{{"ping", d, Ping{0xdeadbeef}.Append(nil), map[string]any{"nonce": uint32(0xdeadbeef)}}}
 }
 
 func TestPing(t *testing.T) {
