@@ -21,6 +21,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
@@ -76,17 +77,22 @@ func New(c Config) (*Box, error) {
 		host.Bind(l)
 		b.loops = append(b.loops, l)
 	}
-	b.door, err = door.Listen(door.Config{
-		Addr:    netip.AddrPortFrom(netip.MustParseAddr(c.Bind), uint16(c.Port)),
+	// The games are there before the first player can knock.
+	if err := b.catalog.Refresh(b.apply); err != nil {
+		return nil, err
+	}
+	b.door, err = door.Open(door.Config{
+		Addr:    net.JoinHostPort(c.Bind, strconv.Itoa(c.Port)),
+		Router:  b,
 		Engines: c.Loops,
 		Trusted: c.TrustedProxies,
 		Log:     c.Log,
-	}, b)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the port: %w", err)
 	}
 	b.http = &http.Server{
-		Handler:           web.Handler(sites{b.catalog}, c.Dev, b.stats),
+		Handler:           b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)),
 		ReadHeaderTimeout: 5 * time.Second,
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       60 * time.Second,
@@ -107,12 +113,8 @@ func (b *Box) Run(ctx context.Context) error {
 	for _, l := range b.loops {
 		b.start("event loop", l.Run)
 	}
-	if err := b.catalog.Refresh(b.apply); err != nil {
-		return errors.Join(err, b.shutdown())
-	}
-	b.start("front door", b.door.Run)
 	b.start("http server", func() error {
-		if err := b.http.Serve(b.door.HTTP()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := b.http.Serve(b.door.HTTPListener()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			return err
 		}
 		return nil
@@ -196,7 +198,7 @@ func (b *Box) closed(c worker.Closed) {
 
 func (b *Box) shutdown() error {
 	b.log.Info("stopping")
-	err := b.door.Stop()
+	err := b.door.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.DrainTimeout)
 	defer cancel()
 	if herr := b.http.Shutdown(ctx); herr != nil {

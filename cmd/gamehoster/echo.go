@@ -2,7 +2,8 @@ package main
 
 import (
 	"fmt"
-	"net/netip"
+	"net"
+	"strconv"
 
 	"gamehoster/engine"
 )
@@ -15,12 +16,8 @@ type echoCommand struct {
 }
 
 func (c *echoCommand) Run(env *environment) error {
-	addr, err := netip.ParseAddr(c.Bind)
-	if err != nil {
-		return fmt.Errorf("--bind: %q is not an address", c.Bind)
-	}
 	e, err := engine.NewEcho(engine.EchoConfig{
-		Addr: netip.AddrPortFrom(addr, uint16(c.Port)), MaxMessage: c.MaxMessage, Log: c.logger(env.stderr),
+		Addr: net.JoinHostPort(c.Bind, strconv.Itoa(c.Port)), MaxMessage: c.MaxMessage, Log: c.logger(env.stderr),
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,9 @@
 package worker
 
-import "gamehoster/tick"
+import (
+	"gamehoster/engine/loop"
+	"gamehoster/tick"
+)
 
 // The messages that a Host takes from other goroutines, by loop.Post.
 
@@ -36,15 +39,10 @@ type StateHash struct {
 }
 
 // OnPost takes a message.
-func (h *Host) OnPost(m any) {
+func (h *Host) OnPost(m loop.Message) {
 	switch m := m.(type) {
 	case *AddGame:
-		sh, err := newShard(h, m.Game)
-		if err != nil {
-			h.opts.Log.Error("a game could not be started", "game", m.Game.Def.Name, "error", err)
-			return
-		}
-		h.games[m.Game.Number] = sh
+		h.games[m.Game.Number] = newShard(h, m.Game)
 	case *DropGame:
 		if sh := h.games[m.Number]; sh != nil {
 			if err := sh.close(m.Code, m.Reason); err != nil {

@@ -71,23 +71,31 @@ type chair struct {
 	until  int64 // while there is no socket: when the seat is given up
 }
 
-func newShard(h *Host, g *Game) (*shard, error) {
-	sh := &shard{
+func newShard(h *Host, g *Game) *shard {
+	return &shard{
 		host:      h,
 		game:      g,
 		instances: map[InstanceID]*instance{},
 		schedule:  newSchedule[*instance](g.Def.TickRate),
 		faults:    map[faultKey]*faultCount{},
 	}
-	sim, err := tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{
+}
+
+// start makes the machine that the game runs on, with the first player: a game
+// that nobody plays costs nothing.
+func (sh *shard) start() (err error) {
+	if sh.sim != nil {
+		return nil
+	}
+	g := sh.game
+	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{
 		MaxInstances: g.Def.InstancesPerShard,
 		OnFault:      sh.fault,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("starting a shard of %s: %w", g.Def.Name, err)
+		return fmt.Errorf("starting a shard of %s: %w", g.Def.Name, err)
 	}
-	sh.sim = sim
-	return sh, nil
+	return nil
 }
 
 // sit gives a socket its seat. It returns the code to close it with where that
@@ -141,6 +149,9 @@ func (sh *shard) sit(s *socket, now int64) (code uint16, reason string) {
 }
 
 func (sh *shard) create(seat Seat, now int64) (*instance, error) {
+	if err := sh.start(); err != nil {
+		return nil, err
+	}
 	sim, err := sh.sim.Create(seat.Name, secret(), secret())
 	if err != nil {
 		return nil, err
@@ -342,6 +353,9 @@ func (sh *shard) close(code uint16, reason string) error {
 		in.sim.Retire()
 	}
 	clear(sh.instances)
+	if sh.sim == nil {
+		return nil
+	}
 	if err := sh.sim.Close(); err != nil {
 		return fmt.Errorf("closing a shard of %s: %w", sh.game.Def.Name, err)
 	}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+
+	"gamehoster/engine/door"
+	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/gnetloop"
+	"gamehoster/wire/ws"
+)
+
+// EchoConfig says how an Echo runs.
+type EchoConfig struct {
+	Addr       string // host:port; port 0 takes any free one
+	MaxMessage int    // bytes
+	Log        *slog.Logger
+}
+
+// Echo is a server that answers every message with itself, on the same frame code,
+// loop and door as the games. Conformance suites and benchmarks talk to it.
+type Echo struct {
+	cfg  EchoConfig
+	door *door.Door
+	loop loop.Loop
+}
+
+// NewEcho opens the port.
+func NewEcho(c EchoConfig) (*Echo, error) {
+	if c.MaxMessage < 1 || c.MaxMessage > 1<<30 {
+		return nil, fmt.Errorf("--max-message: %d is not between 1 and 1 GiB", c.MaxMessage)
+	}
+	e := &Echo{cfg: c}
+	h := &echoHandler{limit: c.MaxMessage, readers: map[loop.Handle]*ws.Reader{}}
+	// A whole message may wait for a slow reader, and the next one behind it.
+	e.loop = gnetloop.New(h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log})
+	h.loop = e.loop
+	var err error
+	if e.door, err = door.Open(door.Config{Addr: c.Addr, Router: e, Engines: 1, Log: c.Log}); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Addr is where it listens.
+func (e *Echo) Addr() netip.AddrPort { return e.door.Addr() }
+
+// Route takes every upgrade, with the first subprotocol that the client offers.
+func (e *Echo) Route(req *ws.Request, _ netip.AddrPort) door.Decision {
+	return door.Decision{
+		Response: ws.AppendResponse(nil, req.Key, ""),
+		Target:   door.TargetFunc(func(fd int, early []byte) error { return e.loop.Adopt(fd, early, 0) }),
+	}
+}
+
+// Run serves until the context ends.
+func (e *Echo) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	failed := make(chan error, 1)
+	running.Go(func() { failed <- e.loop.Run() })
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	err = errors.Join(err, e.door.Close())
+	e.loop.Stop()
+	running.Wait()
+	return err
+}
+
+type echoHandler struct {
+	loop    loop.Loop
+	limit   int
+	readers map[loop.Handle]*ws.Reader
+	out     []byte
+}
+
+func (h *echoHandler) OnOpen(hd loop.Handle, _ uint64) {
+	r := ws.NewReader(h.limit, 0)
+	h.readers[hd] = &r
+}
+
+func (h *echoHandler) OnData(hd loop.Handle, p []byte) {
+	r := h.readers[hd]
+	h.out = h.out[:0]
+	code := ws.CloseCode(0)
+	for code == 0 {
+		ev, rest, err := r.Next(p)
+		p = rest
+		switch {
+		case err != nil:
+			code = ws.CodeOf(err)
+			h.out = ws.AppendClose(h.out, code, "")
+		case ev.Op == ws.OpText || ev.Op == ws.OpBinary:
+			h.out = ws.AppendFrame(h.out, ev.Op, ev.Payload)
+		case ev.Op == ws.OpPing:
+			h.out = ws.AppendReply(h.out, ev)
+		case ev.Op == ws.OpClose:
+			h.out = ws.AppendReply(h.out, ev)
+			code = ev.Code
+		case ev.Op == 0:
+			h.flush(hd)
+			return
+		}
+	}
+	h.flush(hd)
+	h.loop.Close(hd, uint16(code))
+}
+
+// flush sends what is due; a large message does not keep its buffer for ever.
+func (h *echoHandler) flush(hd loop.Handle) {
+	if len(h.out) > 0 {
+		h.loop.Send(hd, h.out)
+		h.loop.Flush()
+	}
+	if cap(h.out) > 1<<20 {
+		h.out = nil
+	}
+}
+
+func (h *echoHandler) OnClose(hd loop.Handle, _ error) { delete(h.readers, hd) }
+func (h *echoHandler) OnTick(int64) int64              { return loop.Never }
+func (h *echoHandler) OnPost(loop.Message)             {}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gamehoster/engine/box"
+	"gamehoster/engine/door"
+	"gamehoster/engine/loop"
+	"gamehoster/engine/worker"
+	"gamehoster/games/schema"
+	"gamehoster/wire"
+	"gamehoster/wire/ws"
+)
+
+// Route places a new socket: which game, is the page allowed to open it, which seat.
+// It makes a Box a door.Router.
+func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
+	segment, rest, _ := strings.Cut(strings.TrimPrefix(string(req.Path), "/"), "/")
+	live := b.catalog.Resolve(string(req.Host), segment)
+	if live == nil || rest != "" {
+		return b.refuse(req, client, http.StatusNotFound, "no such game")
+	}
+	if !b.originAllowed(live, req) {
+		return b.refuse(req, client, http.StatusForbidden, "origin not allowed")
+	}
+	want, err := parseQuery(string(req.Query))
+	if err != nil {
+		return b.refuse(req, client, http.StatusBadRequest, err.Error())
+	}
+	if want.hasDef && want.def != live.Hash {
+		return b.closeWith(req, client, wire.CloseOutdated)
+	}
+	want.Seat.Peer = client.Addr()
+	at, err := live.Table.Place(want.Request, loop.Now())
+	switch {
+	case errors.Is(err, box.ErrNoInstance):
+		return b.closeWith(req, client, wire.CloseNoInstance)
+	case err != nil:
+		return b.closeWith(req, client, wire.CloseBoxFull)
+	}
+	to := b.loops[at.Shard]
+	return door.Decision{
+		Response: ws.AppendResponse(nil, req.Key, ""),
+		Target: door.TargetFunc(func(fd int, early []byte) error {
+			return to.Adopt(fd, early, at.Number)
+		}),
+	}
+}
+
+// originAllowed applies the game's rules; a development box's own pages are always
+// allowed.
+func (b *Box) originAllowed(live *box.Live, req *ws.Request) bool {
+	if live.Source.Origins.Allows(req.Origin, req.Origin != nil) {
+		return true
+	}
+	if !b.cfg.Dev {
+		return false
+	}
+	_, host, ok := strings.Cut(string(req.Origin), "://")
+	return ok && strings.EqualFold(host, string(req.Host))
+}
+
+// refuse answers with an HTTP status. What is not there is the same bare 404 as
+// everywhere.
+func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why string) door.Decision {
+	b.log.Info("socket refused", "peer", client.Addr(), "host", string(req.Host), "path", string(req.Path),
+		"origin", string(req.Origin), "status", status, "reason", why)
+	if status == http.StatusNotFound {
+		return door.Decision{}
+	}
+	return door.Decision{Response: ws.AppendError(nil, status, why)}
+}
+
+// closeWith accepts the socket only to close it with a code that the client library
+// can explain: a page cannot see an HTTP status.
+func (b *Box) closeWith(req *ws.Request, client netip.AddrPort, code uint16) door.Decision {
+	b.log.Info("socket refused", "peer", client.Addr(), "host", string(req.Host), "path", string(req.Path),
+		"code", code, "reason", wire.CloseReason(code))
+	answer := ws.AppendResponse(nil, req.Key, "")
+	return door.Decision{Response: ws.AppendClose(answer, ws.CloseCode(code), wire.CloseReason(code))}
+}
+
+// query is what a socket's address asks for.
+type query struct {
+	box.Request
+	def    uint64 // the definition that the client library was built for
+	hasDef bool
+}
+
+var errQuery = errors.New("malformed query")
+
+// parseQuery reads a socket's query. Parameters that it does not know are ignored.
+func parseQuery(raw string) (q query, err error) {
+	v, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, errQuery
+	}
+	q.Instance = v.Get("instance")
+	q.Resume = worker.ParseToken(v.Get("resume"))
+	q.Seat.Player = playerName(v.Get("name"))
+	q.Seat.Thin = v.Get("thin") == "1"
+	q.Seat.Watch = v.Get("watch") == "1"
+	if d := v.Get("def"); d != "" {
+		q.hasDef = true
+		if q.def, err = strconv.ParseUint(d, 16, 64); err != nil || len(d) != 16 {
+			return q, errQuery
+		}
+	}
+	return q, nil
+}
+
+// playerName makes what a client calls its player fit for a body: one line of valid
+// UTF-8, at most schema.MaxPlayerName bytes.
+func playerName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(s))
+	for len(s) > schema.MaxPlayerName {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return s
+}
