@@ -83,12 +83,20 @@ type Shard struct {
 	opt    Options
 
 	compiled *vm.Compiled // nil where it is the caller's
-	machine  *vm.Machine
+	machine  machine
 	slots    *vm.Slots
 
 	instances int
 	stats     Stats
 	scratch   scratch
+}
+
+// machine runs the bodies: a *vm.Machine, or a stand-in of tests.
+type machine interface {
+	vm.Memory
+	Tick(base, input uint32) (vm.Fault, bool)
+	Start(base uint32) (vm.Fault, bool)
+	Close() error
 }
 
 // scratch is what one call at a time needs, kept so that none has to make it.
@@ -156,25 +164,53 @@ func newRules(d *schema.Definition, p *body.Program) rules {
 // NewShard makes a shard without instances. hash is the definition hash that
 // welcomes carry.
 func NewShard(def *schema.Definition, prog *body.Program, hash uint64, o Options) (*Shard, error) {
-	s := &Shard{def: def, prog: prog, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog)}
-	if len(prog.Commands) != len(def.Commands) || len(s.layout.Types) != len(def.Types) {
-		return nil, fmt.Errorf("preparing a shard of %s: the bodies are another definition's", def.Name)
-	}
-	s.wire = wire.NewSchema(def, s.layout)
-	if s.opt.MaxInstances <= 0 {
-		s.opt.MaxInstances = capacity(def)
-	}
-	c := o.Compiled
+	c, own := o.Compiled, (*vm.Compiled)(nil)
 	if c == nil {
 		var err error
 		if c, err = vm.Compile(prog.Server); err != nil {
 			return nil, fmt.Errorf("preparing a shard of %s: %w", def.Name, err)
 		}
-		s.compiled = c
+		own = c
 	}
-	if err := s.open(c); err != nil {
-		return nil, errors.Join(fmt.Errorf("preparing a shard of %s: %w", def.Name, err), s.Close())
+	m, err := c.NewMachine()
+	if err == nil {
+		var s *Shard
+		if s, err = newShard(def, prog, hash, o, m); err == nil {
+			s.compiled = own
+			return s, nil
+		}
+		err = errors.Join(err, m.Close())
 	}
+	if own != nil {
+		err = errors.Join(err, own.Close())
+	}
+	return nil, fmt.Errorf("preparing a shard of %s: %w", def.Name, err)
+}
+
+// newShard is NewShard on a machine, which becomes the shard's.
+func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options, m machine) (*Shard, error) {
+	s := &Shard{def: def, prog: prog, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m}
+	if len(prog.Commands) != len(def.Commands) || len(s.layout.Types) != len(def.Types) {
+		return nil, errors.New("the bodies are another definition's")
+	}
+	s.wire = wire.NewSchema(def, s.layout)
+	if s.opt.MaxInstances <= 0 {
+		s.opt.MaxInstances = capacity(def)
+	}
+	skips := len(s.rules.bodies) * (rerunsPerBody + 1)
+	size := schema.InputHeader + skips*schema.SkipSize +
+		s.rules.seats*(2*schema.LeaveSize+schema.JoinSize+s.rules.pending*s.layout.CommandStride)
+	b := &s.scratch
+	var err error
+	if b.input, err = m.Reserve(size); err != nil {
+		return nil, fmt.Errorf("reserving the input of a tick: %w", err)
+	}
+	b.inputs = m.Bytes(b.input, size)
+	b.saved = make([]byte, s.layout.Size)
+	b.record = make([]byte, s.layout.CommandStride)
+	b.skips = make([]skip, 0, skips)
+	b.cursors = make([]uint32, len(s.layout.Types))
+	s.slots = vm.NewSlots(m, s.layout.Size, s.opt.MaxInstances)
 	return s, nil
 }
 
@@ -187,26 +223,6 @@ func capacity(d *schema.Definition) int {
 		return max(1, d.PlayersPerShard/max(1, d.PlayersPerInstance))
 	}
 	return defaultInstances
-}
-
-func (s *Shard) open(c *vm.Compiled) (err error) {
-	if s.machine, err = c.NewMachine(); err != nil {
-		return err
-	}
-	skips := len(s.rules.bodies) * (rerunsPerBody + 1)
-	size := schema.InputHeader + skips*schema.SkipSize +
-		s.rules.seats*(2*schema.LeaveSize+schema.JoinSize+s.rules.pending*s.layout.CommandStride)
-	b := &s.scratch
-	if b.input, err = s.machine.Reserve(size); err != nil {
-		return fmt.Errorf("reserving the input of a tick: %w", err)
-	}
-	b.inputs = s.machine.Bytes(b.input, size)
-	b.saved = make([]byte, s.layout.Size)
-	b.record = make([]byte, s.layout.CommandStride)
-	b.skips = make([]skip, 0, skips)
-	b.cursors = make([]uint32, len(s.layout.Types))
-	s.slots = vm.NewSlots(s.machine, s.layout.Size, s.opt.MaxInstances)
-	return nil
 }
 
 // Close frees the memory of all instances at once. Nothing of the shard may be

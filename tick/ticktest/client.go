@@ -13,15 +13,26 @@ import (
 
 var le = binary.LittleEndian
 
+// inputSize is room for any tick's input.
+const inputSize = 1 << 18
+
 // maxSkips bounds the reruns of one tick in which bodies fail.
 const maxSkips = 1024
 
-// Module is a game's client module, compiled, for any number of clients.
+// Module is a game's client module for any number of clients.
 type Module struct {
 	def      *schema.Definition
 	layout   *schema.Layout
 	wire     *wire.Schema
-	compiled *vm.Compiled
+	compiled *vm.Compiled // nil for a Game's
+	machine  func() (machine, error)
+}
+
+// machine runs the shared bodies.
+type machine interface {
+	vm.Memory
+	Tick(base, input uint32) (vm.Fault, bool)
+	Close() error
 }
 
 // NewModule compiles the client module of a game.
@@ -30,11 +41,27 @@ func NewModule(def *schema.Definition, prog *body.Program) (*Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling the client's bodies: %w", err)
 	}
-	return &Module{def: def, layout: prog.ClientLayout, wire: wire.NewSchema(def, prog.ClientLayout), compiled: c}, nil
+	m := newModule(def, prog.ClientLayout, func() (machine, error) { return c.NewMachine() })
+	m.compiled = c
+	return m, nil
+}
+
+// Module is the client module of the game.
+func (g *Game) Module() *Module {
+	return newModule(g.Def, schema.NewLayout(g.Def, schema.OnClient), func() (machine, error) { return g.NewGuest(schema.OnClient), nil })
+}
+
+func newModule(def *schema.Definition, l *schema.Layout, f func() (machine, error)) *Module {
+	return &Module{def: def, layout: l, wire: wire.NewSchema(def, l), machine: f}
 }
 
 // Close frees the module. Its clients must be closed.
-func (m *Module) Close() error { return m.compiled.Close() }
+func (m *Module) Close() error {
+	if m.compiled == nil {
+		return nil
+	}
+	return m.compiled.Close()
+}
 
 // Client is one connection's end.
 type Client struct {
@@ -54,7 +81,7 @@ type Client struct {
 
 	m       *Module
 	thin    bool
-	machine *vm.Machine
+	machine machine
 	base    uint32
 	block   []byte
 	input   uint32
@@ -85,13 +112,13 @@ func (m *Module) NewClient(thin bool) (*Client, error) {
 		return c, nil
 	}
 	var err error
-	if c.machine, err = m.compiled.NewMachine(); err != nil {
+	if c.machine, err = m.machine(); err != nil {
 		return nil, err
 	}
 	if c.base, err = c.machine.Reserve(m.layout.Size); err != nil {
 		return nil, err
 	}
-	if c.input, err = c.machine.Reserve(1 << 20); err != nil {
+	if c.input, err = c.machine.Reserve(inputSize); err != nil {
 		return nil, err
 	}
 	c.block = c.machine.Bytes(c.base, m.layout.Size)
@@ -332,7 +359,7 @@ func (c *Client) run(t uint32) error {
 
 // put writes a tick's input.
 func (c *Client) put(records []byte) {
-	in := c.machine.Bytes(c.input, 1<<20)
+	in := c.machine.Bytes(c.input, inputSize)
 	le.PutUint32(in, uint32(len(c.skips)))
 	le.PutUint64(in[4:], 0)
 	le.PutUint32(in[12:], uint32(len(records)/c.m.layout.CommandStride))

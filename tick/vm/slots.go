@@ -1,9 +1,15 @@
 package vm
 
-// Slots hands out blocks of one size in a machine's memory. Freed blocks are
+// Memory is what slots are made of: a Machine, or a stand-in of tests.
+type Memory interface {
+	Reserve(size int) (uint32, error)
+	Bytes(addr uint32, size int) []byte
+}
+
+// Slots hands out blocks of one size in a memory. Freed blocks are
 // given again before the memory grows.
 type Slots struct {
-	m     *Machine
+	m     Memory
 	size  int
 	limit int
 	made  int
@@ -11,7 +17,7 @@ type Slots struct {
 }
 
 // NewSlots prepares for at most limit blocks of size bytes.
-func NewSlots(m *Machine, size, limit int) *Slots {
+func NewSlots(m Memory, size, limit int) *Slots {
 	return &Slots{m: m, size: size, limit: limit, free: make([]uint32, 0, min(limit, 1024))}
 }
 
