@@ -291,6 +291,10 @@ func (c *checker) collections(entities, instance *posjson.Value) {
 			continue
 		}
 		taken[t.Plural] = "the collection of " + short(t.Name)
+		// A front end finds a collection under either name.
+		if other, ok := c.entities[t.Plural]; ok && other != t.Index {
+			c.errorf(at, "the plural of %s is the name of another entity%s", short(t.Name), way)
+		}
 	}
 	if fields := instance.Get("fields"); fields != nil {
 		for _, m := range fields.Members {

@@ -1,16 +1,25 @@
 package bundle
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"gamehoster/games"
+	"gamehoster/games/schema"
 )
+
+var rewrite = flag.Bool("rewrite", false, "write the goldens in testdata anew")
 
 // A library of two modules, in place of the real one.
 var standIn = fstest.MapFS{
@@ -40,7 +49,7 @@ const definition = `{
     "alive": { "type": "bool", "sync": "shared", "default": true }, "nick": { "type": "str(12)", "sync": "sent", "default": "nobody" }
   } },
   "entities": { "bullet": { "max": 16, "owned": true, "fields": { "target": "ref(player) shared" } }, "bus": { "plural": "buses", "max": 3 } },
-  "commands": { "aim": { "fields": { "x": { "type": "f32", "min": -1, "max": 1 }, "at": "ref(bullet)", "text": "str(8)", "free": "f64" } }, "stop": {} }
+  "commands": { "aim": { "fields": { "x": { "type": "f32", "min": -1, "max": 1 }, "at": "ref(bullet)", "text": "str(8)", "free": "f64", "gear": { "type": "u8", "min": 1, "max": 5 } } }, "stop": {} }
 }`
 
 func TestBuild(t *testing.T) {
@@ -134,9 +143,21 @@ func TestConfig(t *testing.T) {
 	golden(t, "testdata/config.json", indented.String())
 }
 
+func TestDeclarations(t *testing.T) {
+	g := load(t, map[string]string{games.DefinitionFile: definition, "client.js": "export const hull = [], outline = () => 0; export default 1;"})
+	lib, list := build(g, standIn)
+	if len(list) > 0 {
+		t.Fatal(list)
+	}
+	golden(t, "testdata/gamehoster.d.ts", string(lib.Types))
+	if strings.Contains(string(lib.Types), "secret") {
+		t.Error("a server field is declared")
+	}
+}
+
 func golden(t *testing.T, file, got string) {
 	t.Helper()
-	if os.Getenv("REWRITE") != "" {
+	if *rewrite {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -201,5 +222,65 @@ func TestPublish(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(target); string(got) != "precious" {
 		t.Errorf("the link's target is %q", got)
+	}
+}
+
+// The library without a game's module must stay small enough to load anywhere.
+func TestScriptSize(t *testing.T) {
+	const limit = 20 << 10
+	g := load(t, map[string]string{games.DefinitionFile: definition})
+	g.Program.Client = nil
+	lib, list := Build(g)
+	if len(list) > 0 {
+		t.Fatal(list)
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(lib.Script); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes, %d gzipped, limit %d", len(lib.Script), packed.Len(), limit)
+	if packed.Len() >= limit {
+		t.Errorf("%d bytes gzipped, limit %d", packed.Len(), limit)
+	}
+}
+
+// The TypeScript side lays worlds out by constants of its own, which must be ours.
+func TestClientKnowsTheLayout(t *testing.T) {
+	text, err := fs.ReadFile(games.Client(), "layout.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := map[string]uint64{
+		"HeaderTick": schema.HeaderTick, "HeaderFlags": schema.HeaderFlags, "HeaderNextShared": schema.HeaderNextShared,
+		"HeaderNextServer": schema.HeaderNextServer, "HeaderSeed": schema.HeaderSeed, "HeaderServerSeed": schema.HeaderServerSeed,
+		"HeaderCounts": schema.HeaderCounts, "CountRows": schema.CountRows, "CountLive": schema.CountLive, "CountSorted": schema.CountSorted,
+		"CountsSize": schema.CountsSize, "RowID": schema.RowID, "RowMark": schema.RowMark, "RowOwner": schema.RowOwner,
+		"InputHeader": schema.InputHeader, "SkipSize": schema.SkipSize, "CommandPlayer": schema.CommandPlayer, "CommandSeq": schema.CommandSeq,
+		"CommandNumber": schema.CommandNumber, "CommandFields": schema.CommandFields, "InstanceType": schema.InstanceType,
+		"PlayerType": schema.PlayerType, "FirstShared": schema.FirstShared, "IDStep": schema.IDStep, "MarkRemoved": schema.MarkRemoved,
+		"FlagClosed": schema.FlagClosed, "FlagEnded": schema.FlagEnded, "MarkWritten": schema.MarkWritten, "AllActors": schema.AllActors,
+		"JoinSize": schema.JoinSize, "LeaveSize": schema.LeaveSize, "JoinName": schema.JoinName, "FirstPlayer": schema.FirstPlayer,
+		"PlayerIDStep": schema.PlayerIDStep, "FirstServer": schema.FirstServer,
+	}
+	constants := regexp.MustCompile(`\bexport const (\w+) = (\w+)`).FindAllSubmatch(text, -1)
+	if len(constants) < 10 {
+		t.Errorf("layout.ts has %d constants", len(constants))
+	}
+	for _, c := range constants {
+		name := string(c[1])
+		if name == "FirstProvisional" {
+			continue // of the client alone
+		}
+		want, ok := ours[name]
+		if got, err := strconv.ParseUint(string(c[2]), 0, 64); err != nil || !ok || got != want {
+			t.Errorf("layout.ts has %s = %s, want %d", name, c[2], want)
+		}
 	}
 }
