@@ -1,0 +1,247 @@
+package door
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"gamehoster/wire/ws"
+)
+
+// httpBacklog is how many connections may wait for net/http to accept them.
+const httpBacklog = 256
+
+// handed is a connection between an engine and net/http.
+type handed struct {
+	fd    int
+	early []byte
+}
+
+// handed counts a handover, or its failure.
+func (d *Door) handed(n *atomic.Int64, err error) {
+	if err != nil {
+		d.stats.failed.Add(1)
+		d.cfg.Log.Warn("handing a connection on failed", "error", err)
+		return
+	}
+	n.Add(1)
+}
+
+// httpListener is a net.Listener without a socket.
+type httpListener struct {
+	addr   net.Addr
+	queue  chan handed
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newHTTPListener(addr net.Addr) *httpListener {
+	return &httpListener{addr: addr, queue: make(chan handed, httpBacklog), closed: make(chan struct{})}
+}
+
+// push reports whether there was room; the descriptor is the listener's then.
+func (l *httpListener) push(h handed) bool {
+	select {
+	case <-l.closed:
+		return false
+	default:
+	}
+	select {
+	case l.queue <- h:
+		return true
+	default:
+		return false
+	}
+}
+
+// Accept implements net.Listener.
+func (l *httpListener) Accept() (net.Conn, error) {
+	for {
+		select {
+		case <-l.closed:
+			return nil, net.ErrClosed
+		case h := <-l.queue:
+			f := os.NewFile(uintptr(h.fd), "handed")
+			c, err := net.FileConn(f)
+			_ = f.Close()
+			if err != nil {
+				continue
+			}
+			tcp, ok := c.(*net.TCPConn)
+			if !ok || tcp.RemoteAddr() == nil { // gone in the meantime
+				_ = c.Close()
+				continue
+			}
+			return &replayConn{TCPConn: tcp, early: h.early}, nil
+		}
+	}
+}
+
+// Close implements net.Listener.
+func (l *httpListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (l *httpListener) Addr() net.Addr { return l.addr }
+
+// drain closes what nobody accepted, once no engine pushes any more.
+func (l *httpListener) drain() {
+	for {
+		select {
+		case h := <-l.queue:
+			_ = unix.Close(h.fd)
+		default:
+			return
+		}
+	}
+}
+
+// replayConn is a TCP connection that first yields bytes read before.
+type replayConn struct {
+	*net.TCPConn
+	early []byte
+}
+
+// Read implements net.Conn.
+func (c *replayConn) Read(p []byte) (int, error) {
+	if len(c.early) > 0 {
+		n := copy(p, c.early)
+		if c.early = c.early[n:]; len(c.early) == 0 {
+			c.early = nil
+		}
+		return n, nil
+	}
+	return c.TCPConn.Read(p)
+}
+
+// WriteTo keeps io.Copy from going past Read.
+func (c *replayConn) WriteTo(w io.Writer) (int64, error) {
+	n := int64(0)
+	if len(c.early) > 0 {
+		m, err := w.Write(c.early)
+		c.early = c.early[m:]
+		n = int64(m)
+		if err != nil {
+			return n, err
+		}
+	}
+	m, err := c.TCPConn.WriteTo(w)
+	return n + m, err
+}
+
+// Handler serves upgrade requests as the door does and leaves the others to
+// next. It belongs around the handler of the http.Server that serves the
+// HTTPListener: proxies send an upgrade over a connection on which they have
+// sent plain requests before, which the door has handed on for good.
+func (d *Door) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoAtLeast(1, 1) && r.ProtoMajor == 1 && hasToken(r.Header, "Connection", "upgrade") && hasToken(r.Header, "Upgrade", "websocket") {
+			d.upgrade(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func hasToken(h http.Header, name, token string) bool {
+	for _, line := range h.Values(name) {
+		for t := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(t), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// upgrade takes the request back from net/http. It is written out and parsed
+// again, so that the Router sees the same request whichever way it came.
+func (d *Door) upgrade(w http.ResponseWriter, r *http.Request) {
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.RequestURI, r.Host)
+	if len(r.TransferEncoding) > 0 { // net/http takes it out of the headers
+		head.WriteString("Transfer-Encoding: chunked\r\n")
+	}
+	_ = r.Header.Write(&head) // to memory
+	head.WriteString("\r\n")
+	var q ws.Request
+	err := error(nil)
+	if end, herr := ws.HeadEnd(head.Bytes(), 0); herr != nil {
+		err = herr
+	} else if err = q.Parse(head.Bytes()[:end]); err == nil {
+		err = q.Handshake()
+	}
+	verdict := Decision{}
+	if err != nil {
+		d.stats.malformed.Add(1)
+		verdict.Response = ws.AppendRefusal(nil, err)
+	} else {
+		peer, perr := netip.ParseAddrPort(r.RemoteAddr)
+		if perr == nil {
+			peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
+		}
+		verdict = d.cfg.Router.Route(&q, d.client(peer, q.ForwardedFor.All))
+		if verdict.Target == nil {
+			d.stats.refused.Add(1)
+			if len(verdict.Response) == 0 {
+				verdict.Response = notFound
+			}
+		}
+	}
+
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		d.handed(nil, fmt.Errorf("taking a connection from net/http: %w", err))
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write(verdict.Response); err != nil || verdict.Target == nil {
+		if err != nil {
+			d.stats.failed.Add(1)
+		}
+		return
+	}
+	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
+	d.handed(&d.stats.upgraded, take(verdict.Target, conn, early))
+}
+
+// take hands a duplicate of conn's descriptor to t.
+func take(t Target, conn net.Conn, early []byte) error {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return fmt.Errorf("a %T has no descriptor", conn)
+	}
+	if rc, ok := conn.(*replayConn); ok && len(rc.early) > 0 {
+		early = append(bytes.Clone(early), rc.early...)
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return err
+	}
+	fd := -1
+	ctl := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) })
+	if ctl != nil {
+		return ctl
+	}
+	if err != nil {
+		return fmt.Errorf("duplicating a descriptor: %w", err)
+	}
+	if err := t.Take(fd, early); err != nil {
+		_ = unix.Close(fd)
+		return err
+	}
+	return nil
+}
