@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			if r != errExit {
+			if err, ok := r.(error); !ok || !errors.Is(err, errExit) {
 				panic(r)
 			}
 			code = exited

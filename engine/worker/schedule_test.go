@@ -90,7 +90,7 @@ func TestScheduleElapsed(t *testing.T) {
 	slot := s.add(1, 0)
 	for want := range int64(3) {
 		now := 25e6 * want
-		if got := s.elapsed(slot, int64(now)); int64(got) != want*16384 {
+		if got := s.elapsed(slot, now); int64(got) != want*16384 {
 			t.Errorf("after %v ns of a tick of 100 ms: %d of 65536", now, got)
 		}
 	}
