@@ -4,6 +4,7 @@ import type { Env } from "./env";
 import { ProtocolError, ResyncError } from "./errors";
 import { Events } from "./events";
 import { hashWorld } from "./hash";
+import { PlayerType } from "./layout";
 import {
 	TagAck,
 	TagPing,
@@ -110,17 +111,14 @@ export class Game {
 		this.events = new Events(env);
 		this.clock = new Clock(plan.config.tickRate, plan.period);
 		this.picture = new Picture(plan);
-		this.players = this.picture.collections[1];
+		this.players = this.picture.collections[PlayerType];
 		plan.types.forEach((t, i) => {
-			if (i < 2) return;
-			this.entities[t.name] = this.picture.collections[i];
-			// bodies call a collection by its plural, so a page may as well
-			Object.defineProperty(this.entities, t.plural, { value: this.picture.collections[i] });
+			if (i > PlayerType) this.entities[t.name] = this.picture.collections[i];
 		});
 		plan.commands.forEach((c, i) => (this.send[c.name] = (values = {}) => this.command(i, values)));
 		this.pictureEvents = {
-			enter: (v, t) => this.events.emit(t.index === 1 ? "join" : "enter", v, t.name),
-			leave: (v, t) => this.events.emit(t.index === 1 ? "drop" : "leave", v, t.name),
+			enter: (v, t) => this.events.emit(t.index === PlayerType ? "join" : "enter", v, t.name),
+			leave: (v, t) => this.events.emit(t.index === PlayerType ? "drop" : "leave", v, t.name),
 			correction: (v, t) => {
 				this.stats.corrections++;
 				this.events.emit("correction", v, t.name);

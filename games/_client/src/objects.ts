@@ -1,4 +1,4 @@
-import { RowOwner } from "./layout";
+import { PlayerType, RowOwner } from "./layout";
 import { type Field, type Type, Bool, F64, Ref, Str, getNumber } from "./plan";
 
 /** An object of the picture as the page sees it: its id and a getter per field. The same object as long as it lives. */
@@ -41,7 +41,7 @@ export function viewMaker(t: Type, resolve: Resolve): (id: number) => ObjectView
 	if (t.owned) {
 		define("owner", function () {
 			const c = this[cellOf];
-			return resolve(1, c.source.view.getUint32(c.row + RowOwner, true));
+			return resolve(PlayerType, c.source.view.getUint32(c.row + RowOwner, true));
 		});
 	}
 	t.plan.forEach((f, i) => define(f.name, getter(f, i, resolve)));

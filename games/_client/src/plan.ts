@@ -95,7 +95,11 @@ export function makePlan(config: GameConfig, thin: boolean): Plan {
 		commands: config.commands.map((c) => ({
 			name: c.name,
 			shared: c.shared,
-			fields: c.fields.map((f) => ({ ...slot(f), min: f.min ?? -Infinity, max: f.max ?? Infinity })),
+			fields: c.fields.map((f) => {
+				// the bounds are compared with the value as it is stored
+				const as = f.kind === "f32" ? Math.fround : Number;
+				return { ...slot(f), min: as(f.min ?? -Infinity), max: as(f.max ?? Infinity) };
+			}),
 		})),
 	};
 }
