@@ -123,7 +123,7 @@ func Load(dir string) (*Game, diag.List) {
 func LoadFS(fsys fs.FS, name string, parents ...fs.FS) (*Game, diag.List) {
 	g := &Game{Name: name, texts: map[string][]byte{}}
 	list := g.read(fsys, parents)
-	if _, ok := g.texts[DefinitionFile]; !ok {
+	if _, ok := g.texts[DefinitionFile]; !ok && !list.Failed() {
 		list.Errorf(diag.Position{File: DefinitionFile}, "the folder has no %s, so it is no game", DefinitionFile)
 	}
 	if list.Failed() {

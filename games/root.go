@@ -159,11 +159,18 @@ func (r *Root) Resolve(host, name string) (Place, bool) {
 
 // nameless reports whether a normalised host is a machine and not a domain.
 func nameless(host string) bool {
-	if host == "localhost" {
-		return true
+	_, bare := address(host)
+	return bare || host == "localhost"
+}
+
+// address reads a bare IP address. Most hosts are none, which a look at them
+// tells without the cost of an error.
+func address(host string) (netip.Addr, bool) {
+	if b := host[0]; b != '[' && (b < '0' || b > '9') && !strings.Contains(host, ":") {
+		return netip.Addr{}, false
 	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return addr.WithZone(""), err == nil
 }
 
 // normalHost brings a Host header, or a folder's name, to the form in which
@@ -181,8 +188,8 @@ func normalHost(host string) (string, bool) {
 	if len(host) == 0 || len(host) > 253 {
 		return "", false
 	}
-	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		return addr.WithZone("").String(), true
+	if addr, ok := address(host); ok {
+		return addr.String(), true
 	}
 	if plainHost(host) {
 		return host, true
