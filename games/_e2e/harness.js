@@ -188,16 +188,14 @@ export class Player {
       globalThis.seen = seen;
       requestAnimationFrame(function look() {
         const state = globalThis.game.hash();
-        if (state) seen.set(state.tick, state.hash);
+        if (state.tick > 0) seen.set(state.tick, state.hash);
         if (globalThis.seen === seen) requestAnimationFrame(look);
       });
     });
   }
 
   async recorded() {
-    return new Map(await this.page.evaluate(() => [...globalThis.seen].map(([tick, hash]) => [
-      tick, typeof hash === "bigint" ? hash.toString(16).padStart(16, "0") : `${hash}`,
-    ])));
+    return new Map(await this.page.evaluate(() => [...globalThis.seen]));
   }
 
   async shot(name) {

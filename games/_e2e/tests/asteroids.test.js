@@ -128,8 +128,8 @@ test("a server that dies and comes back gets its pages back", async (t) => {
   for (const player of [ada, bob]) player.allowed.push(/WebSocket connection to .* failed/);
   await server.kill();
   const trying = () => !document.getElementById("banner").hidden && document.getElementById("banner").textContent;
-  assert.match(await ada.see("the banner", trying), /trying again/);
-  assert.match(await bob.see("the banner", trying), /trying again/);
+  assert.match(await ada.see("the banner", trying), /Connecting again/);
+  assert.match(await bob.see("the banner", trying), /Connecting again/);
   await server.run();
   await Promise.all([ada, bob].map((player) => player.see("the banner gone", () => document.getElementById("banner").hidden)));
   assert.deepEqual(await ada.names(2), ["Ada", "Bob"]);

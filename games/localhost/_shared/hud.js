@@ -2,6 +2,8 @@
 // banner that tells how the connection is, and the figures. It reaches the pages
 // inside gamehoster.js, as gamehoster.game.hud. Each page has the elements start,
 // banner and stats.
+const UPDATED = 4005; // the close code of a library that is out of date
+
 const $ = (id) => document.getElementById(id);
 
 // begin asks for a name and calls play(name); a ?name= in the address answers
@@ -9,7 +11,7 @@ const $ = (id) => document.getElementById(id);
 export function begin(key, play) {
   const asked = new URLSearchParams(location.search).get("name");
   if (asked !== null) {
-    play(asked.slice(0, 16));
+    play(asked);
     return;
   }
   const form = $("start");
@@ -51,12 +53,21 @@ export function banner(text, last = false) {
   line.classList.toggle("end", last);
 }
 
-// connection keeps the banner true to what the library says of the socket.
+// connection keeps the banner true to what the library says of the socket. A
+// game that was changed while the page was open loads anew; one that never ran
+// does not, or it could do so for ever.
 export function connection(game) {
+  let ran = false;
   banner("Connecting …");
-  game.on("ready", () => banner(null));
-  game.on("reconnecting", () => banner("Connection lost, trying again …"));
-  game.on("closed", (reason) => banner(reason.text, true));
+  game.on("ready", () => {
+    ran = true;
+    banner(null);
+  });
+  game.on("reconnecting", (reason) => banner(`${reason.text}. Connecting again …`));
+  game.on("closed", (reason) => {
+    if (reason.code === UPDATED && ran) location.reload();
+    else banner(reason.text, true);
+  });
 }
 
 // figures returns a function to call once a frame; twice a second it writes
@@ -75,7 +86,7 @@ export function figures(game) {
     const seconds = (now - since) / 1000;
     const rate = (bytes, before) => `${Math.max(0, Math.round((bytes - before) / seconds))}`.padStart(6);
     text.textContent =
-      `ping  ${stats.ping.toFixed(0).padStart(6)} ms\n` +
+      `ping  ${(stats.ping || 0).toFixed(0).padStart(6)} ms\n` +
       `tick  ${`${game.tick}`.padStart(6)}\n` +
       `down  ${rate(stats.bytesIn, received)} B/s\n` +
       `up    ${rate(stats.bytesOut, sent)} B/s`;

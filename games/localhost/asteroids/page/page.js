@@ -37,24 +37,23 @@ function play(name) {
     if (ready) game.send.steer(stick);
   });
   const watch = watcher(game, screen);
+  const write = hud.figures(game);
   game.on("ready", () => {
     ready = true;
     watch.reset();
     // A key may have been down since before.
     if (game.me) game.send.steer(stick);
+    paint = (now, dt) => {
+      game.frame(now);
+      watch.look(now, dt);
+      sound.burn(ready && stick.thrust && game.me?.wait === 0);
+      screen.draw(game, now, dt, headline(game, ready, watch.level(now)));
+      scores(game);
+      write(now);
+    };
   });
   game.on("reconnecting", () => { ready = false; });
   game.on("closed", () => { ready = false; });
-
-  const write = hud.figures(game);
-  paint = (now, dt) => {
-    game.frame(now);
-    watch.look(now, dt);
-    sound.burn(ready && stick.thrust && game.me?.wait === 0);
-    screen.draw(game, now, dt, headline(game, ready, watch.level(now)));
-    scores(game);
-    write(now);
-  };
 }
 
 function scores(game) {

@@ -36,24 +36,23 @@ function play(name) {
     aim: (y) => ready && game.send.aim({ y }),
     y: screen.y,
   });
-  const look = watcher(game);
+  const watch = watcher(game);
+  const write = hud.figures(game);
   game.on("ready", () => {
     ready = true;
-    look.reset();
+    watch.reset();
     // A key may have been down since before.
     if (game.me) game.send.move({ dir: hands.held() });
+    paint = (now, dt) => {
+      hands.flush(now);
+      game.frame(now);
+      watch.look();
+      screen.draw(game, dt, ready ? headline(game) : []);
+      write(now);
+    };
   });
   game.on("reconnecting", () => { ready = false; });
   game.on("closed", () => { ready = false; });
-
-  const write = hud.figures(game);
-  paint = (now, dt) => {
-    hands.flush(now);
-    game.frame(now);
-    look.look();
-    screen.draw(game, dt, ready ? headline(game) : []);
-    write(now);
-  };
 }
 
 // headline is the text over the table: who is missing, who won, when it starts.
