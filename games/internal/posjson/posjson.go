@@ -212,7 +212,8 @@ func (p *parser) object(v *Value, depth int) {
 		if p.broken {
 			return
 		}
-		m := Member{Offset: p.at, Key: p.quoted()}
+		m := Member{Offset: p.at}
+		m.Key = p.quoted()
 		p.space()
 		if !p.broken && p.peek() != ':' {
 			p.fail(p.at, "a colon should be here, after the key %q", m.Key)
