@@ -12,8 +12,12 @@ package tick
 //	| size u32 | zero u32 | send u64 | prev i64 | image, padded  |
 //	+----------+----------+----------+----------+----------------+
 //
-// size is that of the image; an entry that does not fit before the ring's end
-// leaves a word of noEntry there and starts at the ring's start.
+// size is that of the image. An entry that does not fit before the ring's end
+// starts at the ring's start, and the gap that it leaves says so:
+//
+//	+-------------+----------+- - - -
+//	| noEntry u32 | size u32 |
+//	+-------------+----------+- - - -
 type undo struct {
 	ring     []byte
 	from, to int64
@@ -40,7 +44,9 @@ func (u *undo) push(image []byte, send uint64, prev int64, dead uint64) int64 {
 			}
 			if at+n-u.from <= size {
 				if at != u.to {
-					le.PutUint32(u.ring[u.to%size:], noEntry)
+					gap := u.ring[u.to%size:]
+					le.PutUint32(gap, noEntry)
+					le.PutUint32(gap[4:], uint32(at-u.to))
 				}
 				e := u.ring[at%size:]
 				le.PutUint32(e, uint32(len(image)))
@@ -62,7 +68,7 @@ func (u *undo) forget(dead uint64) {
 		e := u.ring[u.from%size:]
 		n := le.Uint32(e)
 		if n == noEntry {
-			u.from += size - u.from%size
+			u.from += int64(le.Uint32(e[4:]))
 			continue
 		}
 		if le.Uint64(e[8:]) > dead {

@@ -270,6 +270,10 @@ func (c *Client) wholes(r *wire.WholeReader, replace bool) error {
 			c.remove(typ, i)
 		}
 		row := c.insert(o.Type, o.ID)
+		if row == nil && replace {
+			c.lost() // the client's own objects take the room
+			return nil
+		}
 		if row == nil {
 			return fmt.Errorf("more of type %d than there may be", o.Type)
 		}
@@ -406,7 +410,7 @@ func (c *Client) overwrite() error {
 		return ids.Err()
 	}
 	whole := wire.NewWholeReader(c.m.wire, c.Welcome.Player, c.send.enter)
-	if err := c.wholes(&whole, true); err != nil {
+	if err := c.wholes(&whole, true); err != nil || c.Resync {
 		return err
 	}
 	r := wire.NewChangesReader(c.send.keyframe)
@@ -419,13 +423,27 @@ func (c *Client) overwrite() error {
 		row := c.row(typ, i)
 		before := slices.Clone(row)
 		if err := r.Read(c.m.wire.Fields(typ, wire.Shared, false), row); err != nil {
-			return err
+			return c.garbled(err)
 		}
 		if !slices.Equal(row, before) {
 			c.Drifts++
 		}
 	}
-	return r.Err()
+	if err := r.Err(); err != nil {
+		return c.garbled(err)
+	}
+	return nil
+}
+
+// garbled is what an entry that cannot be read means: the client holds an object
+// of another type under the id, or the server is wrong. A thin client holds what it
+// was told and nothing else.
+func (c *Client) garbled(err error) error {
+	if c.thin {
+		return err
+	}
+	c.lost()
+	return nil
 }
 
 // lost notes that the world is not the server's any more.
@@ -467,7 +485,7 @@ func (c *Client) sent(base uint32, rest []byte) error {
 				return err
 			}
 			if err := r.Read(fields, now); err != nil {
-				return err
+				return c.garbled(err)
 			}
 		} else {
 			// Nothing is known of base: all fields have to be there. They are read
@@ -477,16 +495,19 @@ func (c *Client) sent(base uint32, rest []byte) error {
 				other[i] = 0
 			}
 			if err := r.Read(fields, now); err != nil {
-				return err
+				return c.garbled(err)
 			}
 			if _, err := fields.ReadMasked(fields.AppendFull(nil, now), other); err != nil {
 				return err
 			}
 			if fields.Differ(now, other) {
-				return fmt.Errorf("object %d, unknown at base %d, is not listed whole", r.ID(), base)
+				return c.garbled(fmt.Errorf("object %d, unknown at base %d, is not listed whole", r.ID(), base))
 			}
 		}
 		copy(row, now)
 	}
-	return r.Err()
+	if err := r.Err(); err != nil {
+		return c.garbled(err)
+	}
+	return nil
 }
