@@ -403,14 +403,14 @@ func (c *checker) preset(f *schema.Field, src *fieldSource) {
 		return
 	}
 	what := src.name + "'s default"
-	switch {
-	case f.Kind == schema.Ref:
+	switch f.Kind {
+	case schema.Ref:
 		c.errorf(v.Offset, "a ref has no default: it begins as null")
-	case f.Kind == schema.Bool:
+	case schema.Bool:
 		if v = c.kind(v, posjson.Bool, what); v != nil && v.Bool {
 			f.Default = 1
 		}
-	case f.Kind == schema.Str:
+	case schema.Str:
 		if v = c.kind(v, posjson.String, what); v == nil {
 			return
 		}
