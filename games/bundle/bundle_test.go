@@ -41,6 +41,10 @@ func load(t testing.TB, files map[string]string) *games.Game {
 	return g
 }
 
+const bodies = `export function aim(player, command) { player.x = command.x; }
+export function stop(player, command) { player.x = 0; }
+`
+
 const definition = `{
   "instance": { "fields": { "level": "u16 shared" } },
   "player": { "fields": {
@@ -54,10 +58,10 @@ const definition = `{
 
 func TestBuild(t *testing.T) {
 	g := load(t, map[string]string{
-		games.DefinitionFile: definition,
-		"client.ts":          `import { hull } from "./shapes"; import words from "./words.json"; export { hull }; export const hello: string = words.hello;`,
-		"shapes.js":          `export const hull = [[16, 0]]; export const flame = "left out";`,
-		"words.json":         `{"hello": "good day"}`,
+		games.DefinitionFile: definition, "commands.js": bodies,
+		"client.ts":  `import { hull } from "./shapes"; import words from "./words.json"; export { hull }; export const hello: string = words.hello;`,
+		"shapes.js":  `export const hull = [[16, 0]]; export const flame = "left out";`,
+		"words.json": `{"hello": "good day"}`,
 	})
 	g.Program.Client = []byte("\x00asm the module")
 	lib, list := build(g, standIn)
@@ -128,7 +132,7 @@ func TestFrontEndErrors(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	g := load(t, map[string]string{games.DefinitionFile: definition})
+	g := load(t, map[string]string{games.DefinitionFile: definition, "commands.js": bodies})
 	text, err := configJSON(g)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +148,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestDeclarations(t *testing.T) {
-	g := load(t, map[string]string{games.DefinitionFile: definition, "client.js": "export const hull = [], outline = () => 0; export default 1;"})
+	g := load(t, map[string]string{games.DefinitionFile: definition, "commands.js": bodies, "client.js": "export const hull = [], outline = () => 0; export default 1;"})
 	lib, list := build(g, standIn)
 	if len(list) > 0 {
 		t.Fatal(list)
@@ -228,7 +232,7 @@ func TestPublish(t *testing.T) {
 // The library without a game's module must stay small enough to load anywhere.
 func TestScriptSize(t *testing.T) {
 	const limit = 20 << 10
-	g := load(t, map[string]string{games.DefinitionFile: definition})
+	g := load(t, map[string]string{games.DefinitionFile: definition, "commands.js": bodies})
 	g.Program.Client = nil
 	lib, list := Build(g)
 	if len(list) > 0 {
