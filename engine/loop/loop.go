@@ -6,15 +6,15 @@
 //
 // # Flow
 //
-//	door ----- Adopt(fd, early, tag) ----+
-//	others --- Post(m) ---------------+  |
-//	                                  v  v
-//	          +---------------- one thread ----------------+
-//	socket ==>| OnOpen, OnData          Send -> tick's arena|
-//	timer  ==>| OnTick         Handler  Flush -> one write  |==> socket
-//	post   ==>| OnPost                           per viewer |
-//	          | OnClose                 Close -> FIN, grace |
-//	          +--------------------------------------------+
+//	door ---- Adopt(fd, early, tag) ----+
+//	others -- Post(m) ---------------+  |
+//	                                 v  v
+//	           +---------------- one thread -----------------+
+//	socket ===>| OnOpen, OnData           Send: tick's arena |
+//	timer ---->| OnTick          Handler  Flush: one write   |===> socket
+//	post ----->| OnPost                   for each viewer    |
+//	           | OnClose                  Close: FIN, grace  |
+//	           +---------------------------------------------+
 //
 // # Rules
 //

@@ -125,6 +125,7 @@ func (l *Loop) finishClosing() bool {
 		}
 	}
 	l.conns.closing = emptied(l.conns.closing)
+	l.countOut()
 	l.out.resetIfEmpty() // a handler that only sends and closes need never flush
 	return true
 }

@@ -17,7 +17,7 @@ type outbound struct {
 	stalled []loop.Handle
 
 	pending int // bytes of all connections
-	written int // bytes written since the last look
+	written int // bytes written and not yet counted
 	peak    int // longest arena since the last trim
 	flushes int
 }
@@ -91,7 +91,7 @@ func (o *outbound) flushOne(c *conn) {
 	o.written += len(p)
 	// A failed write has closed the connection and told buried why.
 	_, _ = c.g.Write(p)
-	if c.g != nil && c.g.OutboundBuffered() > 0 && !c.slow {
+	if c.state == open && c.g.OutboundBuffered() > 0 && !c.slow {
 		c.slow = true
 		o.stalled = append(o.stalled, c.handle())
 	}
@@ -105,12 +105,16 @@ func (l *Loop) flush() {
 			o.flushOne(r.c)
 		}
 	}
-	l.stats.out.Add(int64(o.written))
-	o.written = 0
+	l.countOut()
 	o.resetIfEmpty()
 	if o.flushes++; o.flushes == trimEvery {
 		o.trim()
 	}
+}
+
+func (l *Loop) countOut() {
+	l.stats.out.Add(int64(l.out.written))
+	l.out.written = 0
 }
 
 // drop forgets what c has pending.

@@ -144,7 +144,7 @@ func tcpPair(t testing.TB) (*net.TCPConn, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
+	defer func() { _ = ln.Close() }()
 	c, err := net.Dial("tcp4", ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func tcpPair(t testing.TB) (*net.TCPConn, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	raw, err := s.(*net.TCPConn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)
