@@ -3,6 +3,7 @@ package door
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"sync"
@@ -247,7 +248,7 @@ var notFound = ws.AppendError(nil, 404, "not found")
 
 // refuse answers a request that is not sound.
 func (e *engine) refuse(p *pending, err error) gnet.Action {
-	if err == error(ws.ErrHeadTooLong) {
+	if errors.Is(err, ws.ErrHeadTooLong) {
 		e.door.stats.tooLong.Add(1)
 	} else {
 		e.door.stats.malformed.Add(1)

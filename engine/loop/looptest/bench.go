@@ -1,6 +1,7 @@
 package looptest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func roundTrip(t testing.TB, fd int, p []byte) {
 	}
 	for got := 0; got < len(p); {
 		n, err := unix.Read(fd, p[got:])
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil || n == 0 {

@@ -293,7 +293,7 @@ func testPeerCloses(t *testing.T, mk Make) {
 	c := r.connect("", 0)
 	recv(t, opened, "OnOpen")
 	_ = c.Close()
-	if err := recv(t, closed, "OnClose"); err != io.EOF {
+	if err := recv(t, closed, "OnClose"); !errors.Is(err, io.EOF) {
 		t.Errorf("closed with %v", err)
 	}
 	c = r.connect("", 0)
