@@ -2,6 +2,7 @@ package door
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func TestPlainHTTP(t *testing.T) {
 	d, _ := start(t, Config{})
 	serveHTTP(t, d)
 	var dials atomic.Int32
-	transport := &http.Transport{Dial: func(network, addr string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
 		dials.Add(1)
 		return net.Dial(network, addr)
 	}}
