@@ -1,0 +1,145 @@
+package body
+
+import (
+	"gamehoster/games/body/internal/front"
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/body/internal/link"
+	"gamehoster/games/body/internal/lower"
+	"gamehoster/games/body/internal/rt"
+	"gamehoster/games/diag"
+	"gamehoster/games/schema"
+)
+
+// Options change how a game is compiled. The zero value is what games are
+// served with.
+type Options struct {
+	// BodyFuel is what one body run may use before it counts as endless: about one
+	// unit per round of a loop. 0 for DefaultBodyFuel. It is part of a game's
+	// behaviour, so both sides must have the same.
+	BodyFuel int
+	// TickFuel is what all bodies of a tick may use together on the server.
+	// 0 for DefaultTickFuel.
+	TickFuel int
+}
+
+// The budgets of bodies, in rounds of loops.
+const (
+	DefaultBodyFuel = 1 << 20
+	DefaultTickFuel = 1 << 23
+)
+
+// Pages of the modules' memories, as the host of each side expects.
+const (
+	serverPages = 32768
+	clientPages = 4096
+)
+
+// Compile checks the bodies among a game's files and compiles them to the two
+// modules. The list has everything that was found, sorted by place; the program
+// is nil if there is an error in it. Files that are no bodies and that no body
+// imports are not looked at.
+func Compile(def *schema.Definition, files []Source, o Options) (*Program, diag.List) {
+	sources := make(map[string][]byte, len(files))
+	for _, f := range files {
+		sources[f.Path] = f.Text
+	}
+	read := front.Read(def, sources)
+	if read.List.Failed() {
+		return nil, read.List
+	}
+	c := newCompilation(def, read, o)
+	p := c.program()
+	var err error
+	if p.Server, err = c.link(p.ServerLayout, serverPages); err == nil {
+		p.Client, err = c.link(p.ClientLayout, clientPages)
+	}
+	if err != nil {
+		read.List.Errorf(diag.Position{}, "the compiler failed: %v", err)
+		return nil, read.List
+	}
+	return p, read.List
+}
+
+// compilation is a checked game on its way to modules.
+type compilation struct {
+	def    *schema.Definition
+	read   *front.Result
+	rt     *rt.Runtime
+	lower  *lower.Lowerer
+	bodies []rt.Body
+	budget rt.Budget
+}
+
+func newCompilation(def *schema.Definition, read *front.Result, o Options) *compilation {
+	c := &compilation{def: def, read: read, rt: rt.New(def), budget: rt.Budget{Body: o.BodyFuel, Tick: o.TickFuel}}
+	if c.budget.Body == 0 {
+		c.budget.Body = DefaultBodyFuel
+	}
+	if c.budget.Tick == 0 {
+		c.budget.Tick = DefaultTickFuel
+	}
+	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex)}, nil)
+	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update}
+	for _, b := range read.Bodies {
+		c.bodies = append(c.bodies, rt.Body{
+			Fn: c.lower.Func(b.Fn), At: c.lower.Place(b.Fn.At),
+			Moment: moments[b.Moment], Server: b.Server, Of: b.Of, Cmd: b.Cmd,
+		})
+	}
+	c.lower.EntryFuel()
+	return c
+}
+
+// program is everything about the compiled game but the modules.
+func (c *compilation) program() *Program {
+	p := &Program{
+		ServerLayout:     schema.NewLayout(c.def, schema.OnServer),
+		ClientLayout:     schema.NewLayout(c.def, schema.OnClient),
+		Commands:         make([]CommandBodies, len(c.def.Commands)),
+		HasView:          c.read.HasView,
+		WritesSharedOnly: true,
+	}
+	for _, b := range c.read.Bodies {
+		side := schema.OnClient
+		if b.Server {
+			side = schema.OnServer
+			p.WritesSharedOnly = false
+		}
+		p.Bodies = append(p.Bodies, Body{Name: b.Name, File: b.File, Side: side})
+		if b.Cmd != nil {
+			handlers := &p.Commands[b.Cmd.Index]
+			handlers.Shared = handlers.Shared || !b.Server
+			handlers.Server = handlers.Server || b.Server
+		}
+	}
+	for _, at := range c.lower.Places() {
+		p.Positions = append(p.Positions, c.read.Files.Position(at))
+	}
+	return p
+}
+
+// roots are the functions that the host of a side calls.
+func (c *compilation) roots(side schema.Side) []*ir.Func {
+	d := rt.NewDriver(c.rt, c.bodies, side, c.budget, uint32(FaultTickCap))
+	list := []*ir.Func{d.Tick()}
+	if side == schema.OnServer {
+		list = append(list, d.Start())
+	}
+	return list
+}
+
+func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) {
+	g := &c.rt.Globals
+	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded}
+	if layout.Side == schema.OnServer {
+		globals = append(globals, g.TickFuel, g.Secret, g.Secreted)
+	}
+	m, err := link.Link(link.Options{
+		Layout: layout, Globals: globals, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt,
+		OutOfGas: uint32(FaultFuel), ToInt32: c.rt.ToInt32(), MaxPages: pages,
+	}, c.roots(layout.Side)...)
+	if err != nil {
+		return nil, err
+	}
+	return m.Encode(), nil
+}

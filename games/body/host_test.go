@@ -1,0 +1,398 @@
+package body
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"gamehoster/games/schema"
+)
+
+// define makes a definition from lines like
+//
+//	instance wave:u16:shared
+//	player 8 x:f32:shared score:u32:sent secret:i32:server
+//	rock rocks 32 x:f32:shared            (owned: "rock rocks 32 owned ...")
+//	command steer turn:i8 fire:bool
+//
+// A field is name:type[:sync[:audience]][=default]; str types are str12, ref
+// types ref.rock.
+func define(t testing.TB, text string) *schema.Definition {
+	t.Helper()
+	d := &schema.Definition{Name: "test", TickRate: 30, SendRate: 15, PlayersPerInstance: 8, InstancesPerShard: 10}
+	type pending struct {
+		f    *schema.Field
+		name string
+	}
+	var refs []pending
+	fields := func(words []string, sync schema.Sync) (list []*schema.Field) {
+		for i, w := range words {
+			w, def, _ := strings.Cut(w, "=")
+			parts := strings.Split(w, ":")
+			f := &schema.Field{Index: i, Name: parts[0], Sync: sync, Min: math.Inf(-1), Max: math.Inf(1)}
+			kind := parts[1]
+			switch {
+			case strings.HasPrefix(kind, "str"):
+				f.Kind = schema.Str
+				f.Len, _ = strconv.Atoi(kind[3:])
+				f.Text = def
+			case strings.HasPrefix(kind, "ref."):
+				f.Kind = schema.Ref
+				refs = append(refs, pending{f, kind[4:]})
+			default:
+				found := false
+				for k := schema.Bool; k <= schema.F64; k++ {
+					if k.String() == kind {
+						f.Kind, found = k, true
+					}
+				}
+				if !found {
+					t.Fatalf("no type %q", kind)
+				}
+				f.Default, _ = strconv.ParseFloat(def, 64)
+			}
+			for _, p := range parts[2:] {
+				switch p {
+				case "server":
+					f.Sync = schema.Server
+				case "sent":
+					f.Sync = schema.Sent
+				case "shared":
+					f.Sync = schema.Shared
+				case "owner":
+					f.Audience = schema.Owner
+				}
+			}
+			list = append(list, f)
+		}
+		return list
+	}
+	for _, line := range strings.Split(text, "\n") {
+		w := strings.Fields(line)
+		if len(w) == 0 {
+			continue
+		}
+		switch w[0] {
+		case "instance":
+			d.Types = append(d.Types, &schema.Type{Name: "instance", Max: 1, Fields: fields(w[1:], schema.Shared)})
+		case "player":
+			n, _ := strconv.Atoi(w[1])
+			d.Types = append(d.Types, &schema.Type{Index: 1, Name: "player", Plural: "players", Max: n, Fields: fields(w[2:], schema.Shared)})
+			d.PlayersPerInstance = n
+		case "command":
+			c := &schema.Command{Index: len(d.Commands), Name: w[1], Fields: fields(w[2:], schema.Shared)}
+			d.Commands = append(d.Commands, c)
+		default:
+			n, _ := strconv.Atoi(w[2])
+			ty := &schema.Type{Index: len(d.Types), Name: w[0], Plural: w[1], Max: n}
+			rest := w[3:]
+			if len(rest) > 0 && rest[0] == "owned" {
+				ty.Owned, rest = true, rest[1:]
+			}
+			ty.Fields = fields(rest, schema.Shared)
+			d.Types = append(d.Types, ty)
+		}
+	}
+	for _, r := range refs {
+		for _, ty := range d.Types {
+			if ty.Name == r.name {
+				r.f.Ref = ty.Index
+			}
+		}
+	}
+	return d
+}
+
+// bodies makes sources from a txtar-like text: lines "-- path --" begin files.
+func bodies(text string) (files []Source) {
+	for _, line := range strings.SplitAfter(text, "\n") {
+		if s := strings.TrimSpace(line); strings.HasPrefix(s, "-- ") && strings.HasSuffix(s, " --") {
+			files = append(files, Source{Path: strings.TrimSpace(s[3 : len(s)-3])})
+			continue
+		}
+		if len(files) > 0 {
+			files[len(files)-1].Text = append(files[len(files)-1].Text, line...)
+		}
+	}
+	return files
+}
+
+func compile(t testing.TB, def *schema.Definition, text string) *Program {
+	t.Helper()
+	p, list := Compile(def, bodies(text), Options{})
+	if p == nil {
+		t.Fatalf("compile:\n%s", list.Error())
+	}
+	return p
+}
+
+// world is one instance in a module, run by wazero as the engine does.
+type world struct {
+	t      testing.TB
+	def    *schema.Definition
+	prog   *Program
+	layout *schema.Layout
+	mod    api.Module
+	base   uint32
+	input  uint32
+	tickFn api.Function
+}
+
+type worldOptions struct {
+	interpreter      bool
+	client           bool
+	seed, serverSeed uint64
+}
+
+func newWorld(t testing.TB, def *schema.Definition, p *Program, o worldOptions) *world {
+	t.Helper()
+	ctx := context.Background()
+	config := wazero.NewRuntimeConfigCompiler()
+	if o.interpreter {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	r := wazero.NewRuntimeWithConfig(ctx, config.WithMemoryLimitPages(64))
+	t.Cleanup(func() { r.Close(ctx) })
+	w := &world{t: t, def: def, prog: p, layout: p.ServerLayout}
+	code := p.Server
+	if o.client {
+		code, w.layout = p.Client, p.ClientLayout
+	}
+	compiled, err := r.CompileModule(ctx, code)
+	if err != nil {
+		t.Fatalf("module: %v", err)
+	}
+	if w.mod, err = r.InstantiateModule(ctx, compiled, wazero.NewModuleConfig()); err != nil {
+		t.Fatalf("module: %v", err)
+	}
+	w.tickFn = w.mod.ExportedFunction("tick")
+	heap := uint32(w.mod.ExportedGlobal("heap").Get())
+	if heap%64 != 0 || heap == 0 {
+		t.Fatalf("heap at %d", heap)
+	}
+	w.base = heap
+	w.input = heap + uint32(w.layout.Size)
+	need := w.input + 4096
+	if have := w.mod.Memory().Size(); have < need {
+		if _, ok := w.mod.Memory().Grow((need - have + 65535) / 65536); !ok {
+			t.Fatal("memory does not grow")
+		}
+	}
+	w.put32(schema.HeaderNextShared, schema.FirstShared)
+	w.put32(schema.HeaderNextServer, schema.FirstServer)
+	w.mod.Memory().WriteUint64Le(w.base+schema.HeaderSeed, o.seed)
+	if !o.client {
+		w.mod.Memory().WriteUint64Le(w.base+schema.HeaderServerSeed, o.serverSeed)
+		if _, err := w.mod.ExportedFunction("start").Call(ctx, uint64(w.base)); err != nil {
+			t.Fatalf("start: %v", w.faultError(err))
+		}
+	}
+	return w
+}
+
+func (w *world) put32(off int, v uint32) { w.mod.Memory().WriteUint32Le(w.base+uint32(off), v) }
+func (w *world) get32(off int) uint32 {
+	v, _ := w.mod.Memory().ReadUint32Le(w.base + uint32(off))
+	return v
+}
+
+// input of one tick
+type skip struct{ body, actor uint32 }
+type join struct {
+	id   uint32
+	name string
+}
+type command struct {
+	player, seq uint32
+	number      int
+	values      []float64 // by field
+	texts       []string
+}
+type input struct {
+	skips    []skip
+	leaves   []uint32
+	joins    []join
+	commands []command
+}
+
+func (w *world) encode(in input) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(in.skips)))
+	for _, n := range []int{len(in.leaves), len(in.joins), len(in.commands)} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	}
+	for _, s := range in.skips {
+		b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, s.body), s.actor)
+	}
+	for _, id := range in.leaves {
+		b = binary.LittleEndian.AppendUint64(b, uint64(id))
+	}
+	for _, j := range in.joins {
+		rec := make([]byte, schema.JoinSize)
+		binary.LittleEndian.PutUint32(rec, j.id)
+		rec[schema.JoinName] = byte(len(j.name))
+		copy(rec[schema.JoinName+1:], j.name)
+		b = append(b, rec...)
+	}
+	for _, c := range in.commands {
+		rec := make([]byte, w.layout.CommandStride)
+		binary.LittleEndian.PutUint32(rec[schema.CommandPlayer:], c.player)
+		binary.LittleEndian.PutUint32(rec[schema.CommandSeq:], c.seq)
+		binary.LittleEndian.PutUint32(rec[schema.CommandNumber:], uint32(c.number))
+		for i, f := range w.def.Commands[c.number].Fields {
+			writeField(rec[w.layout.Commands[c.number].Offsets[i]:], f, c.values[i])
+		}
+		b = append(b, rec...)
+	}
+	return b
+}
+
+func writeField(p []byte, f *schema.Field, v float64) {
+	switch f.Kind {
+	case schema.Bool, schema.I8, schema.U8:
+		p[0] = byte(int64(v))
+	case schema.I16, schema.U16:
+		binary.LittleEndian.PutUint16(p, uint16(int64(v)))
+	case schema.I32, schema.U32, schema.Ref:
+		binary.LittleEndian.PutUint32(p, uint32(int64(v)))
+	case schema.F32:
+		binary.LittleEndian.PutUint32(p, math.Float32bits(float32(v)))
+	case schema.F64:
+		binary.LittleEndian.PutUint64(p, math.Float64bits(v))
+	}
+}
+
+func (w *world) readField(f *schema.Field, p []byte) float64 {
+	switch f.Kind {
+	case schema.Bool, schema.U8:
+		return float64(p[0])
+	case schema.I8:
+		return float64(int8(p[0]))
+	case schema.I16:
+		return float64(int16(binary.LittleEndian.Uint16(p)))
+	case schema.U16:
+		return float64(binary.LittleEndian.Uint16(p))
+	case schema.I32:
+		return float64(int32(binary.LittleEndian.Uint32(p)))
+	case schema.U32, schema.Ref:
+		return float64(binary.LittleEndian.Uint32(p))
+	case schema.F32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(p)))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(p))
+}
+
+// tick runs one tick.
+func (w *world) tick(in input) error {
+	b := w.encode(in)
+	if !w.mod.Memory().Write(w.input, b) {
+		w.t.Fatal("input does not fit")
+	}
+	_, err := w.tickFn.Call(context.Background(), uint64(w.base), uint64(w.input))
+	if err != nil {
+		return w.faultError(err)
+	}
+	return nil
+}
+
+// faultErr is a trap with what the module says about it.
+type faultErr struct {
+	fault Fault
+	at    string
+	body  string
+	actor uint32
+}
+
+func (e *faultErr) Error() string {
+	return fmt.Sprintf("fault %d at %s in %s for %d", e.fault, e.at, e.body, e.actor)
+}
+
+func (w *world) faultError(err error) error {
+	if !strings.Contains(err.Error(), "unreachable") {
+		return err
+	}
+	global := func(name string) uint32 { return uint32(w.mod.ExportedGlobal(name).Get()) }
+	return &faultErr{Fault(global("fault")), w.prog.Positions[global("fault_at")].String(), w.prog.Bodies[global("fault_body")].Name, global("fault_actor")}
+}
+
+func (w *world) must(in input) {
+	w.t.Helper()
+	if err := w.tick(in); err != nil {
+		w.t.Fatalf("tick: %v", err)
+	}
+}
+
+func (w *world) block() []byte {
+	b, _ := w.mod.Memory().Read(w.base, uint32(w.layout.Size))
+	return b
+}
+
+// rows are the live rows of a type; the one row of the instance.
+func (w *world) rows(t int) (rows [][]byte) {
+	l := w.layout.Types[t]
+	n := 1
+	if l.Counts >= 0 {
+		n = int(w.get32(l.Counts))
+	}
+	b := w.block()
+	for i := range n {
+		rows = append(rows, b[l.Rows+i*l.Stride:][:l.Stride])
+	}
+	return rows
+}
+
+func (w *world) typeNamed(name string) *schema.Type {
+	for _, t := range w.def.Types {
+		if t.Name == name {
+			return t
+		}
+	}
+	w.t.Fatalf("no type %q", name)
+	return nil
+}
+
+// value is a field of the i-th object of a type, by "type.field".
+func (w *world) value(path string, i int) float64 {
+	w.t.Helper()
+	name, field, _ := strings.Cut(path, ".")
+	t := w.typeNamed(name)
+	rows := w.rows(t.Index)
+	if i >= len(rows) {
+		w.t.Fatalf("%s: there are %d", name, len(rows))
+	}
+	f := t.Field(field)
+	return w.readField(f, rows[i][w.layout.Types[t.Index].Offsets[f.Index]:])
+}
+
+func (w *world) text(path string, i int) string {
+	name, field, _ := strings.Cut(path, ".")
+	t := w.typeNamed(name)
+	f := t.Field(field)
+	p := w.rows(t.Index)[i][w.layout.Types[t.Index].Offsets[f.Index]:]
+	return string(p[1 : 1+p[0]])
+}
+
+func (w *world) ids(name string) (list []uint32) {
+	for _, r := range w.rows(w.typeNamed(name).Index) {
+		list = append(list, binary.LittleEndian.Uint32(r))
+	}
+	return list
+}
+
+// state is a fingerprint of the header and the live rows, marks left out.
+func (w *world) state() []byte {
+	b := append([]byte{}, w.block()[:schema.HeaderCounts]...)
+	for t := range w.def.Types {
+		for _, r := range w.rows(t) {
+			b = append(b, r[:schema.RowMark]...)
+			b = append(b, r[schema.RowMark+4:]...)
+		}
+	}
+	return b
+}

@@ -1,0 +1,264 @@
+package front
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/grafana/sobek/ast"
+
+	"gamehoster/games/body/internal/tree"
+	"gamehoster/games/schema"
+)
+
+// mathFunctions are the functions of Math, with how many arguments they take;
+// -1 for one or more.
+var mathFunctions = map[string]int{
+	"abs": 1, "ceil": 1, "floor": 1, "fround": 1, "round": 1, "sign": 1, "sqrt": 1, "trunc": 1,
+	"min": -1, "max": -1, "imul": 2,
+}
+
+func (w *walker) call(e *ast.CallExpression) tree.Expr {
+	switch callee := e.Callee.(type) {
+	case *ast.Identifier:
+		return w.callName(e, callee)
+	case *ast.DotExpression:
+		return w.callMember(e, callee)
+	case *ast.Optional:
+		return w.bad(e.Idx0(), "functions are always there, so ?.() has no use here")
+	}
+	return w.bad(e.Idx0(), "only functions by their name can be called")
+}
+
+func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Expr {
+	name := callee.Name.String()
+	if b := w.find(name); b != nil {
+		return w.bad(callee.Idx, "'%s' is a variable, not a function", name)
+	}
+	s, problem := w.loader.lookup(w.symbol.module, name)
+	switch {
+	case problem != "":
+		return w.bad(callee.Idx, "%s", problem)
+	case s != nil && s.kind == symFunc:
+		return w.callHelper(e, s)
+	case s != nil:
+		return w.bad(callee.Idx, "'%s' is a constant, not a function", name)
+	case w.symbol.module.names[name] != nil:
+		return &tree.NullLit{Node: node(e, badType)}
+	}
+	switch name {
+	case "random", "serverRandom":
+		if w.pure {
+			return w.bad(callee.Idx, "a constant at the top level is made of numbers and other constants only")
+		}
+		if len(e.ArgumentList) != 0 {
+			return w.bad(e.ArgumentList[0].Idx0(), "%s() takes nothing and gives a number from 0 up to, not including, 1", name)
+		}
+		return &tree.Random{Node: node(e, number), Server: name == "serverRandom"}
+	case "log":
+		return w.bad(callee.Idx, "log() is not supported yet by this version")
+	}
+	if help, ok := foreign[name]; ok {
+		return w.bad(callee.Idx, "%s", help)
+	}
+	return w.bad(callee.Idx, "there is no function '%s'%s", name, suggest(name, append(w.functions(), "random", "serverRandom")))
+}
+
+// functions are the names of the functions that the module can call.
+func (w *walker) functions() (names []string) {
+	for name, s := range w.symbol.module.names {
+		if s.kind != symConst {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
+	if w.pure {
+		return w.bad(e.Idx0(), "a constant at the top level cannot call functions of the game")
+	}
+	n := &tree.Call{}
+	var types []tree.Type
+	for _, a := range e.ArgumentList {
+		x := w.present(w.value(a))
+		n.Args = append(n.Args, x)
+		types = append(types, x.Type())
+	}
+	if want := len(s.params.List); want != len(types) {
+		return w.bad(e.Idx0(), "%s takes %s, not %d", s.name, arguments(want), len(types))
+	}
+	for _, t := range types {
+		if t.Kind == tree.Bad {
+			return &tree.NullLit{Node: node(e, badType)}
+		}
+	}
+	in, problem := w.request(s, types, w.in.fn.Server)
+	if problem != "" {
+		return w.bad(e.Idx0(), "%s", problem)
+	}
+	w.in.callee[in] = true
+	n.Fn = in.fn
+	n.Node = node(e, in.fn.Result)
+	return n
+}
+
+func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Expr {
+	name := d.Identifier.Name.String()
+	at := d.Identifier.Idx
+	switch {
+	case w.global(d.Left, "Math"):
+		return w.callMath(e, name, d)
+	case w.pure:
+		return w.bad(e.Idx0(), "a constant at the top level is made of numbers and other constants only")
+	case w.global(d.Left, "game"):
+		if name == "end" {
+			if len(e.ArgumentList) != 0 {
+				return w.bad(e.ArgumentList[0].Idx0(), "game.end() takes nothing")
+			}
+			return &tree.End{Node: node(e, void)}
+		}
+		if w.types[name] != nil || w.def.Instance().Field(name) != nil {
+			return w.bad(at, "game.%s is not a function", name)
+		}
+		return w.bad(at, "game has no function '%s'%s", name, suggest(name, []string{"end"}))
+	}
+	if of := w.collection(d.Left); of != nil {
+		return w.callCollection(e, of, name, d)
+	}
+	obj := w.present(w.value(d.Left))
+	switch obj.Type().Kind {
+	case tree.Bad:
+		return obj
+	case tree.Object:
+		obj = w.nonNull(obj)
+		of := obj.Type().Of
+		if name == "remove" {
+			if len(e.ArgumentList) != 0 {
+				return w.bad(e.ArgumentList[0].Idx0(), "remove() takes nothing")
+			}
+			return &tree.Remove{Node: node(e, void), Of: of, Obj: obj}
+		}
+		if of.Field(name) != nil || name == "id" || name == "owner" {
+			return w.bad(at, "'%s' is a field, not a function", name)
+		}
+		return w.bad(at, "type %s has no function '%s'%s", of.Name, name, suggest(name, []string{"remove"}))
+	}
+	return w.bad(at, "%s has no function '%s'", obj.Type(), name)
+}
+
+func (w *walker) callCollection(e *ast.CallExpression, of *schema.Type, name string, d *ast.DotExpression) tree.Expr {
+	t := tree.Type{Kind: tree.Object, Of: of, Null: true}
+	args := e.ArgumentList
+	switch name {
+	case "find":
+		if len(args) != 1 {
+			return w.bad(e.Idx0(), "find() takes the id of the object")
+		}
+		return &tree.Find{Node: node(e, t), Of: of, ID: w.want(args[0], number)}
+	case "spawn":
+		n := &tree.Spawn{Node: node(e, t), Of: of}
+		switch {
+		case of.Index == schema.PlayerType:
+			return w.bad(e.Idx0(), "players come by joining: they cannot be made")
+		case of.Owned && len(args) != 1:
+			return w.bad(e.Idx0(), "type %s is owned: spawn() takes its owner, as in game.%s.spawn(player)", of.Name, of.Plural)
+		case of.Owned:
+			n.Owner = w.fit(w.nonNullArg(w.present(w.value(args[0]))), tree.Type{Kind: tree.Object, Of: w.def.Player()})
+			if n.Owner.Type().Kind == tree.Bad {
+				return n.Owner
+			}
+		case len(args) != 0:
+			return w.bad(args[0].Idx0(), "type %s has no owner, so spawn() takes nothing: declare it \"owned\": true, or set fields afterwards", of.Name)
+		}
+		return n
+	case "count":
+		return w.bad(d.Identifier.Idx, "count is a number: write it without ()")
+	case "push", "add":
+		return w.bad(d.Identifier.Idx, "objects are made by the collection: const x = game.%s.spawn()", of.Plural)
+	case "forEach", "map", "filter", "some", "every", "reduce":
+		return w.bad(d.Identifier.Idx, "go over a collection with for (const x of game.%s)", of.Plural)
+	case "remove", "delete":
+		return w.bad(d.Identifier.Idx, "an object is removed by itself: x.remove()")
+	}
+	return w.bad(d.Identifier.Idx, "a collection has no function '%s'%s", name, suggest(name, []string{"find", "spawn"}))
+}
+
+func (w *walker) nonNullArg(x tree.Expr) tree.Expr {
+	if x.Type().Kind == tree.Object {
+		return w.nonNull(x)
+	}
+	return x
+}
+
+func (w *walker) callMath(e *ast.CallExpression, name string, d *ast.DotExpression) tree.Expr {
+	want, ok := mathFunctions[name]
+	at := d.Identifier.Idx
+	switch {
+	case name == "random":
+		return w.bad(at, "use random(): it gives the same numbers on the server and in browsers, Math.random() does not")
+	case !ok && mathConstants[name] != 0:
+		return w.bad(at, "Math.%s is a number: write it without ()", name)
+	case !ok:
+		return w.bad(at, "Math.%s is not supported%s", name, suggest(name, keys(mathFunctions)))
+	}
+	n := &tree.Math{Node: node(e, number), Name: name}
+	for _, a := range e.ArgumentList {
+		if _, spread := a.(*ast.SpreadElement); spread {
+			return w.bad(a.Idx0(), "lists are not part of the body language: name each argument")
+		}
+		n.Args = append(n.Args, w.want(a, number))
+	}
+	if want < 0 && len(n.Args) == 0 {
+		return w.bad(e.Idx0(), "Math.%s takes one argument or more", name)
+	}
+	if want >= 0 && len(n.Args) != want {
+		return w.bad(e.Idx0(), "Math.%s takes %s, not %d", name, arguments(want), len(n.Args))
+	}
+	return n
+}
+
+func arguments(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "1 argument"
+	}
+	return strconv.Itoa(n) + " arguments"
+}
+
+// fold computes an expression that is made of numbers.
+func fold(x tree.Expr) (float64, bool) {
+	switch x := x.(type) {
+	case *tree.NumberLit:
+		return x.Value, true
+	case *tree.Unary:
+		v, ok := fold(x.X)
+		switch x.Op {
+		case tree.Neg:
+			return -v, ok
+		case tree.Plus:
+			return v, ok
+		}
+	case *tree.Binary:
+		a, ok := fold(x.X)
+		b, ok2 := fold(x.Y)
+		ok = ok && ok2
+		switch x.Op {
+		case tree.Add:
+			return a + b, ok
+		case tree.Sub:
+			return a - b, ok
+		case tree.Mul:
+			return a * b, ok
+		case tree.Div:
+			return a / b, ok
+		}
+	case *tree.Math:
+		if len(x.Args) == 1 && x.Name == "sqrt" {
+			v, ok := fold(x.Args[0])
+			return math.Sqrt(v), ok
+		}
+	}
+	return 0, false
+}

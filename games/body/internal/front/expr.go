@@ -1,0 +1,514 @@
+package front
+
+import (
+	"math"
+
+	"github.com/grafana/sobek/ast"
+	"github.com/grafana/sobek/file"
+	"github.com/grafana/sobek/token"
+
+	"gamehoster/games/body/internal/tree"
+)
+
+var (
+	boolean = tree.Type{Kind: tree.Bool}
+	number  = tree.Type{Kind: tree.Number}
+	str     = tree.Type{Kind: tree.Str}
+	void    = tree.Type{Kind: tree.Void}
+	badType = tree.Type{Kind: tree.Bad}
+)
+
+func node(e ast.Node, t tree.Type) tree.Node { return tree.Node{At: e.Idx0(), T: t} }
+
+var operators = map[token.Token]tree.Op{
+	token.PLUS: tree.Add, token.MINUS: tree.Sub, token.MULTIPLY: tree.Mul, token.SLASH: tree.Div, token.REMAINDER: tree.Rem, token.EXPONENT: tree.Pow,
+	token.AND: tree.BitAnd, token.OR: tree.BitOr, token.EXCLUSIVE_OR: tree.BitXor,
+	token.SHIFT_LEFT: tree.Shl, token.SHIFT_RIGHT: tree.Shr, token.UNSIGNED_SHIFT_RIGHT: tree.ShrU,
+	token.STRICT_EQUAL: tree.Eq, token.STRICT_NOT_EQUAL: tree.Ne,
+	token.LESS: tree.Lt, token.LESS_OR_EQUAL: tree.Le, token.GREATER: tree.Gt, token.GREATER_OR_EQUAL: tree.Ge,
+}
+
+// expr walks an expression. It may have no value (a call) or be an Optional;
+// value refuses both.
+func (w *walker) expr(e ast.Expression) tree.Expr {
+	w.depth++
+	defer func() { w.depth-- }()
+	if w.depth > maxDepth {
+		return w.bad(e.Idx0(), "this is nested too deeply: split it into statements")
+	}
+	switch e := e.(type) {
+	case *ast.NumberLiteral:
+		return w.numberLit(e)
+	case *ast.BooleanLiteral:
+		return &tree.BoolLit{Node: node(e, boolean), Value: e.Value}
+	case *ast.NullLiteral:
+		return &tree.NullLit{Node: node(e, tree.Type{Kind: tree.Null})}
+	case *ast.StringLiteral:
+		return &tree.StrLit{Node: node(e, str), Value: e.Value.String()}
+	case *ast.Identifier:
+		return w.name(e)
+	case *ast.DotExpression:
+		return w.dot(e)
+	case *ast.BracketExpression:
+		return w.bracket(e)
+	case *ast.OptionalChain:
+		return w.optional(e)
+	case *ast.Optional:
+		return w.filled(e)
+	case *ast.CallExpression:
+		return w.call(e)
+	case *ast.UnaryExpression:
+		return w.unary(e)
+	case *ast.BinaryExpression:
+		return w.binary(e)
+	case *ast.ConditionalExpression:
+		return w.conditional(e)
+	case *ast.AssignExpression:
+		return w.assignment(e)
+	case *ast.SequenceExpression:
+		n := &tree.Comma{}
+		for i, x := range e.Sequence {
+			if i < len(e.Sequence)-1 {
+				n.List = append(n.List, w.effect(x))
+			} else {
+				n.List = append(n.List, w.expr(x))
+			}
+		}
+		n.Node = node(e, n.List[len(n.List)-1].Type())
+		return n
+	}
+	return w.bad(e.Idx0(), "%s", refusedExpression(e))
+}
+
+// value walks an expression whose value is used.
+func (w *walker) value(e ast.Expression) tree.Expr {
+	return w.needValue(w.expr(e), e.Idx0())
+}
+
+func (w *walker) needValue(x tree.Expr, at file.Idx) tree.Expr {
+	if x.Type().Kind == tree.Void {
+		return w.bad(at, "this gives no value")
+	}
+	return x
+}
+
+// present refuses an Optional's possible undefined.
+func (w *walker) present(x tree.Expr) tree.Expr {
+	if o, ok := x.(*tree.Optional); ok && o.T.Kind != tree.Bad {
+		return w.bad(o.At, "this is undefined where the object is null: say what it is then, as in a?.x ?? 0")
+	}
+	return x
+}
+
+// want walks an expression that must have a type.
+func (w *walker) want(e ast.Expression, t tree.Type) tree.Expr {
+	return w.fit(w.present(w.value(e)), t)
+}
+
+// fit checks the type of a value.
+func (w *walker) fit(x tree.Expr, t tree.Type) tree.Expr {
+	have := x.Type()
+	if have.Kind == tree.Bad || t.Kind == tree.Bad || have.Kind == t.Kind && (t.Kind != tree.Object || have.Of == t.Of && (t.Null || !have.Null)) {
+		return x
+	}
+	if have.Kind == tree.Null && t.Kind == tree.Object && t.Null {
+		return x
+	}
+	help := ""
+	switch {
+	case t.Kind == tree.Number && have.Kind == tree.Bool:
+		help = ": write x ? 1 : 0"
+	case t.Kind == tree.Bool && have.Kind == tree.Number:
+		help = ": write x !== 0"
+	case t.Kind == tree.Bool && have.Kind == tree.Object:
+		help = ": write x !== null"
+	case t.Kind == tree.Number && have.Kind == tree.Object:
+		help = ": name one of its fields, or its id"
+	case t.Kind == tree.Str && have.Kind == tree.Number:
+		help = ": a str takes text only"
+	}
+	return w.bad(x.Pos(), "expected %s but this is %s%s", t, have, help)
+}
+
+// effect walks an expression whose value is dropped.
+func (w *walker) effect(e ast.Expression) tree.Expr {
+	switch e.(type) {
+	case *ast.AssignExpression, *ast.CallExpression, *ast.OptionalChain, *ast.SequenceExpression:
+		return w.expr(e)
+	case *ast.UnaryExpression:
+		if op := e.(*ast.UnaryExpression).Operator; op == token.INCREMENT || op == token.DECREMENT {
+			return w.expr(e)
+		}
+	case *ast.ConditionalExpression:
+		return w.bad(e.Idx0(), "nothing is done with this value: write it with if and else")
+	case *ast.BinaryExpression:
+		if op := e.(*ast.BinaryExpression).Operator; op == token.LOGICAL_AND || op == token.LOGICAL_OR {
+			return w.bad(e.Idx0(), "nothing is done with this value: write it with if")
+		}
+		if op := e.(*ast.BinaryExpression).Operator; op == token.STRICT_EQUAL || op == token.EQUAL {
+			return w.bad(e.Idx0(), "nothing is done with this value: an assignment is written with one =")
+		}
+	}
+	switch e.(type) {
+	case *ast.NumberLiteral, *ast.Identifier, *ast.DotExpression, *ast.BinaryExpression, *ast.BooleanLiteral, *ast.NullLiteral, *ast.UnaryExpression:
+		x := w.expr(e)
+		if x.Type().Kind == tree.Bad {
+			return x
+		}
+		return w.bad(e.Idx0(), "nothing is done with this value")
+	}
+	if s, ok := e.(*ast.StringLiteral); ok && s.Value.String() == "use strict" {
+		return w.bad(s.Idx, "bodies are modules and strict already: leave \"use strict\" out")
+	}
+	return w.expr(e)
+}
+
+func (w *walker) numberLit(e *ast.NumberLiteral) tree.Expr {
+	n := &tree.NumberLit{Node: node(e, number)}
+	switch v := e.Value.(type) {
+	case int64:
+		n.Value = float64(v)
+	case float64:
+		n.Value = v
+	default:
+		return w.bad(e.Idx, "%s is not a number of the body language: numbers are doubles", e.Literal)
+	}
+	return n
+}
+
+// name walks an identifier that stands for a value.
+func (w *walker) name(e *ast.Identifier) tree.Expr {
+	name := e.Name.String()
+	if b := w.find(name); b != nil {
+		if !b.ready {
+			return w.bad(e.Idx, "'%s' is used before it is declared", name)
+		}
+		return w.readVar(b.v, e.Idx)
+	}
+	s, problem := w.loader.lookup(w.symbol.module, name)
+	switch {
+	case problem != "":
+		return w.bad(e.Idx, "%s", problem)
+	case s != nil && s.kind == symConst:
+		return w.constant(s, e.Idx)
+	case s != nil:
+		return w.bad(e.Idx, "a function is not a value of the body language: call it")
+	case w.symbol.module.names[name] != nil:
+		return &tree.NullLit{Node: node(e, badType)} // its file is in error
+	}
+	switch name {
+	case "Infinity":
+		return &tree.NumberLit{Node: node(e, number), Value: math.Inf(1)}
+	case "NaN":
+		return &tree.NumberLit{Node: node(e, number), Value: math.NaN()}
+	case "undefined":
+		return w.bad(e.Idx, "undefined is not a value of the body language: use null for no object, 0 or \"\" for no value")
+	case "game":
+		return w.bad(e.Idx, "game itself is not a value: name one of its fields or collections")
+	case "Math", "random", "serverRandom":
+		return w.bad(e.Idx, "'%s' is not a value: call it", name)
+	}
+	if help, ok := foreign[name]; ok {
+		return w.bad(e.Idx, "%s", help)
+	}
+	return w.bad(e.Idx, "there is nothing called '%s' here%s", name, suggest(name, w.visible()))
+}
+
+// visible are the names that can be used where the walk stands.
+func (w *walker) visible() []string {
+	names := append(keys(w.symbol.module.names), "game", "random", "Math")
+	for s := w.scope; s != nil; s = s.up {
+		names = append(names, keys(s.vars)...)
+	}
+	return names
+}
+
+func (w *walker) readVar(v *tree.Var, at file.Idx) tree.Expr {
+	t := v.Type
+	if w.flow.nonNull[v] {
+		t.Null = false
+	}
+	return &tree.VarRef{Node: tree.Node{At: at, T: t}, Var: v}
+}
+
+// constant is the value of a constant of a module, looked at where it is used.
+func (w *walker) constant(s *symbol, at file.Idx) tree.Expr {
+	if _, ok := s.value.(*ast.ArrayLiteral); ok {
+		return w.bad(at, "a table is not a value: read one of its elements, as in %s[0]", s.name)
+	}
+	if s.busy {
+		return w.bad(at, "the constant '%s' is made of itself", s.name)
+	}
+	s.busy = true
+	defer func() { s.busy = false }()
+	inner := &walker{typer: w.typer, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: w.in, vars: w.vars, pure: true, depth: w.depth}
+	x := inner.present(inner.value(s.value))
+	switch x.Type().Kind {
+	case tree.Number, tree.Bool, tree.Str, tree.Bad:
+		return x
+	}
+	return w.bad(s.value.Idx0(), "a constant at the top level is a number, a bool, a string or a list of numbers")
+}
+
+func (w *walker) unary(e *ast.UnaryExpression) tree.Expr {
+	switch e.Operator {
+	case token.NOT:
+		x, _ := w.cond(e)
+		return x
+	case token.MINUS:
+		return &tree.Unary{Node: node(e, number), Op: tree.Neg, X: w.want(e.Operand, number)}
+	case token.PLUS:
+		return &tree.Unary{Node: node(e, number), Op: tree.Plus, X: w.want(e.Operand, number)}
+	case token.BITWISE_NOT:
+		return &tree.Unary{Node: node(e, number), Op: tree.BitNot, X: w.want(e.Operand, number)}
+	case token.INCREMENT, token.DECREMENT:
+		op := tree.Add
+		if e.Operator == token.DECREMENT {
+			op = tree.Sub
+		}
+		one := &tree.NumberLit{Node: node(e, number), Value: 1}
+		target := w.assignable(e.Operand)
+		if target.Type().Kind == tree.Bad {
+			return target
+		}
+		w.fit(target, number)
+		return &tree.Assign{Node: node(e, number), Target: target, Op: op, X: one, Old: e.Postfix}
+	case token.TYPEOF:
+		return w.bad(e.Idx0(), "typeof is not part of the body language: types are known when the game is checked")
+	case token.DELETE:
+		return w.bad(e.Idx0(), "fields cannot be deleted: objects go with remove()")
+	}
+	return w.bad(e.Idx0(), "the operator %s is not part of the body language", e.Operator)
+}
+
+func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
+	switch e.Operator {
+	case token.LOGICAL_AND, token.LOGICAL_OR:
+		return w.logical(e)
+	case token.COALESCE:
+		return w.nullish(e)
+	case token.EQUAL:
+		return w.bad(e.Left.Idx0(), "use === instead of ==")
+	case token.NOT_EQUAL:
+		return w.bad(e.Left.Idx0(), "use !== instead of !=")
+	}
+	op, ok := operators[e.Operator]
+	if !ok {
+		return w.bad(e.Left.Idx0(), "the operator %s is not part of the body language", e.Operator)
+	}
+	if op == tree.Eq || op == tree.Ne {
+		x := w.present(w.value(e.Left))
+		y := w.present(w.value(e.Right))
+		w.comparable(op, x, y, e.Left.Idx0())
+		return &tree.Binary{Node: node(e, boolean), Op: op, X: x, Y: y}
+	}
+	t := number
+	if op >= tree.Lt && op <= tree.Ge {
+		t = boolean
+	}
+	x := w.present(w.value(e.Left))
+	y := w.present(w.value(e.Right))
+	for _, side := range []tree.Expr{x, y} {
+		if side.Type().Kind == tree.Str {
+			if op == tree.Add {
+				return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
+			}
+			return w.bad(e.Left.Idx0(), "strs can be compared with === and !== only")
+		}
+	}
+	x, y = w.fit(x, number), w.fit(y, number)
+	if op == tree.Pow {
+		y = w.exponent(y)
+	}
+	return &tree.Binary{Node: node(e, t), Op: op, X: x, Y: y}
+}
+
+// exponent checks what stands right of **.
+func (w *walker) exponent(y tree.Expr) tree.Expr {
+	if y.Type().Kind == tree.Bad {
+		return y
+	}
+	n, ok := fold(y)
+	if !ok || n != 0 && n != 1 && n != 2 && n != 3 {
+		return w.bad(y.Pos(), "the exponent of ** must be 0, 1, 2 or 3 in this version: write a product, or Math.sqrt()")
+	}
+	return &tree.NumberLit{Node: tree.Node{At: y.Pos(), T: number}, Value: n}
+}
+
+// comparable checks the two sides of === and !==.
+func (w *walker) comparable(op tree.Op, x, y tree.Expr, at file.Idx) {
+	a, b := x.Type(), y.Type()
+	if a.Kind == tree.Null || a.Kind == tree.Bad {
+		a, b = b, a
+	}
+	switch {
+	case a.Kind == tree.Bad || b.Kind == tree.Bad:
+	case a.Kind == tree.Command || b.Kind == tree.Command:
+		w.errorf(at, "commands cannot be compared: compare their fields")
+	case a.Kind == tree.Object && (b.Kind == tree.Null || b.Kind == tree.Object && b.Of == a.Of):
+	case a.Kind != b.Kind || a.Kind == tree.Object:
+		result := "false"
+		if op == tree.Ne {
+			result = "true"
+		}
+		w.errorf(at, "%s and %s are never equal, so this is always %s", x.Type(), y.Type(), result)
+	}
+}
+
+// logical walks && and || whose value is used. Where both sides are bools, or
+// the sides' types differ, it is a bool as in a condition.
+func (w *walker) logical(e *ast.BinaryExpression) tree.Expr {
+	x := w.present(w.value(e.Left))
+	t := x.Type()
+	if t.Kind == tree.Bool || t.Kind == tree.Bad {
+		n, _ := w.cond(e) // walks the left side again, for what it tells the right
+		if l, ok := n.(*tree.Logical); ok {
+			w.fit(w.present(l.Y), boolean)
+		}
+		return n
+	}
+	before := w.flow.clone()
+	if v, ok := x.(*tree.VarRef); ok && e.Operator == token.LOGICAL_AND && t.Kind == tree.Object {
+		w.flow.assume([]*tree.Var{v.Var})
+	}
+	y := w.present(w.value(e.Right))
+	w.flow = merge(before, w.flow)
+	op := tree.And
+	if e.Operator == token.LOGICAL_OR {
+		op = tree.Or
+		if t.Kind == tree.Object && y.Type().Kind == tree.Object {
+			t.Null = false // a null on the left gives the right side
+		}
+	}
+	joined, ok := join(t, y.Type())
+	if !ok {
+		return w.bad(e.Left.Idx0(), "the two sides of %s are %s and %s: use if, or compare them so that both are bools", e.Operator, t, y.Type())
+	}
+	return &tree.Logical{Node: node(e, joined), Op: op, X: x, Y: y}
+}
+
+func (w *walker) nullish(e *ast.BinaryExpression) tree.Expr {
+	x := w.value(e.Left)
+	t := x.Type()
+	_, optional := x.(*tree.Optional)
+	if t.Kind != tree.Bad && !optional && t.Kind != tree.Object && t.Kind != tree.Null {
+		return w.bad(e.Left.Idx0(), "this is never null, so ?? has no use here")
+	}
+	before := w.flow.clone()
+	y := w.present(w.value(e.Right))
+	w.flow = merge(before, w.flow)
+	if y.Type().Kind == tree.Object && t.Kind == tree.Object {
+		t.Null = false
+	}
+	joined, ok := join(t, y.Type())
+	if !ok {
+		return w.bad(e.Left.Idx0(), "the two sides of ?? are %s and %s", t, y.Type())
+	}
+	return &tree.Nullish{Node: node(e, joined), X: x, Y: y}
+}
+
+func (w *walker) conditional(e *ast.ConditionalExpression) tree.Expr {
+	n := &tree.Cond{}
+	var f facts
+	n.Test, f = w.cond(e.Test)
+	start := w.flow.clone()
+	then := w.branch(start, f.yes, func() { n.Then = w.present(w.value(e.Consequent)) })
+	other := w.branch(start, f.no, func() { n.Else = w.present(w.value(e.Alternate)) })
+	w.flow = merge(then, other)
+	t, ok := join(n.Then.Type(), n.Else.Type())
+	if !ok {
+		return w.bad(e.Consequent.Idx0(), "the two values of ? : are %s and %s: both must have one type", n.Then.Type(), n.Else.Type())
+	}
+	n.Node = node(e, t)
+	return n
+}
+
+// assignable walks what stands left of an assignment.
+func (w *walker) assignable(e ast.Expression) tree.Expr {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		x := w.name(e)
+		v, ok := x.(*tree.VarRef)
+		if !ok {
+			if x.Type().Kind == tree.Bad {
+				return x
+			}
+			return w.bad(e.Idx, "'%s' is a constant", e.Name)
+		}
+		v.Var.Assigned = true
+		if v.Var.Const {
+			return w.bad(e.Idx, "'%s' is a constant: declare it with let", e.Name)
+		}
+		return &tree.VarRef{Node: tree.Node{At: e.Idx, T: v.Var.Type}, Var: v.Var}
+	case *ast.DotExpression:
+		x := w.dot(e)
+		switch p := x.(type) {
+		case *tree.Field:
+			return x
+		case *tree.Property:
+			if p.What == tree.Open {
+				return x
+			}
+			return w.bad(e.Identifier.Idx, "'%s' cannot be assigned: it is given by the engine", e.Identifier.Name)
+		case *tree.CommandField:
+			return w.bad(e.Identifier.Idx, "a command's fields cannot be assigned: copy it into a let first")
+		}
+		if x.Type().Kind == tree.Bad {
+			return x
+		}
+		return w.bad(e.Identifier.Idx, "this cannot be assigned")
+	case *ast.ArrayPattern, *ast.ObjectPattern, *ast.ArrayLiteral, *ast.ObjectLiteral:
+		return w.bad(e.Idx0(), "assign one name or field after the other")
+	case *ast.BracketExpression:
+		x := w.bracket(e)
+		if x.Type().Kind == tree.Bad {
+			return x
+		}
+		return w.bad(e.Idx0(), "a table is constant: its elements cannot be assigned")
+	}
+	return w.bad(e.Idx0(), "this cannot be assigned")
+}
+
+func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
+	switch e.Operator {
+	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
+		return w.bad(e.Left.Idx0(), "the operator %s= is not part of the body language: write it with if", e.Operator)
+	}
+	target := w.assignable(e.Left)
+	t := target.Type()
+	n := &tree.Assign{Node: node(e, t), Target: target}
+	if w.pure && t.Kind != tree.Bad {
+		return w.bad(e.Left.Idx0(), "a constant's value assigns nothing")
+	}
+	if e.Operator != token.ASSIGN {
+		op, ok := operators[e.Operator]
+		if !ok {
+			return w.bad(e.Left.Idx0(), "the operator %s= is not part of the body language", e.Operator)
+		}
+		if t.Kind == tree.Str {
+			return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
+		}
+		w.fit(target, number)
+		n.Op, n.X = op, w.want(e.Right, number)
+		if op == tree.Pow {
+			n.X = w.exponent(n.X)
+		}
+		return n
+	}
+	x := w.present(w.value(e.Right))
+	n.X = x
+	if v, ok := target.(*tree.VarRef); ok {
+		w.grow(v.Var, x.Type(), e.Left.Idx0())
+		w.flow.set(v.Var, x.Type())
+		n.T = x.Type()
+		return n
+	}
+	if t.Kind == tree.Object {
+		t.Null = true // a reference can be set to null
+	}
+	n.X = w.fit(x, t)
+	if t.Kind == tree.Object {
+		n.T = x.Type()
+	}
+	return n
+}

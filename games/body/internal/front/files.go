@@ -1,0 +1,103 @@
+package front
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/grafana/sobek/file"
+
+	"gamehoster/games/diag"
+)
+
+// Files is the set of files that were read, numbered one after the other so
+// that one file.Idx names a byte of one of them.
+type Files struct {
+	set  file.FileSet
+	list []*source
+}
+
+type source struct {
+	path  string
+	text  string
+	base  int
+	lines []int // offset of each line's first byte
+}
+
+// add registers a file under the index that the parser is about to give it.
+func (f *Files) add(path, text string, base int) {
+	s := &source{path: path, text: text, base: base, lines: []int{0}}
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	f.list = append(f.list, s)
+}
+
+func (f *Files) find(at file.Idx) *source {
+	i := sort.Search(len(f.list), func(i int) bool { return f.list[i].base > int(at) })
+	if i == 0 {
+		return nil
+	}
+	return f.list[i-1]
+}
+
+// Position is the file, line and column of a place.
+func (f *Files) Position(at file.Idx) diag.Position {
+	pos, _ := f.locate(at)
+	return pos
+}
+
+func (f *Files) locate(at file.Idx) (diag.Position, string) {
+	s := f.find(at)
+	if s == nil {
+		return diag.Position{}, ""
+	}
+	off := min(max(int(at)-s.base, 0), len(s.text))
+	n := sort.Search(len(s.lines), func(i int) bool { return s.lines[i] > off }) - 1
+	line := s.text[s.lines[n]:]
+	if end := strings.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	line = strings.TrimSuffix(line, "\r")
+	column := utf8.RuneCountInString(s.text[s.lines[n]:off]) + 1
+	return diag.Position{File: s.path, Line: n + 1, Column: column}, line
+}
+
+// report collects findings with their places, each place and message once.
+type report struct {
+	files *Files
+	list  diag.List
+	seen  map[string]bool
+}
+
+func (r *report) errorf(at file.Idx, format string, args ...any) {
+	r.add(diag.Error, at, format, args...)
+}
+
+func (r *report) warnf(at file.Idx, format string, args ...any) {
+	r.add(diag.Warning, at, format, args...)
+}
+
+func (r *report) add(s diag.Severity, at file.Idx, format string, args ...any) {
+	pos, line := r.files.locate(at)
+	r.place(s, pos, line, format, args...)
+}
+
+func (r *report) place(s diag.Severity, pos diag.Position, line, format string, args ...any) {
+	var l diag.List
+	if s == diag.Warning {
+		l.Warnf(pos, format, args...)
+	} else {
+		l.Errorf(pos, format, args...)
+	}
+	l[0].Source = line
+	if key := l[0].String(); !r.seen[key] {
+		if r.seen == nil {
+			r.seen = map[string]bool{}
+		}
+		r.seen[key] = true
+		r.list = append(r.list, l[0])
+	}
+}

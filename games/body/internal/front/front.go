@@ -1,0 +1,205 @@
+// Package front reads a game's body files: it parses them, resolves names and
+// imports, gives every expression a type and checks that no body sees or writes
+// what it must not. What it hands on (package tree) is correct as far as can be
+// known before the game runs; what is not correct it reports, all of it in one
+// run, each with its place and, where there is one, the way out.
+//
+//	files --parse--> modules --walk--> function instances --check--> bodies
+//
+// Files are parsed when a body or an import needs them. A function is walked
+// for the types of the arguments it is called with, so that a helper may serve
+// several types of object; see typer.
+package front
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"gamehoster/games/body/internal/tree"
+	"gamehoster/games/diag"
+	"gamehoster/games/schema"
+)
+
+// Moment is when a body runs.
+type Moment uint8
+
+const (
+	Start Moment = iota
+	Leave
+	Join
+	OnCommand
+	Update
+)
+
+// Body is one function that the driver calls.
+type Body struct {
+	Name   string // as in "asteroid.update", "commands.server.thrust"
+	File   string
+	Moment Moment
+	Server bool
+	Of     *schema.Type    // whose row it is called with; the instance for none
+	Cmd    *schema.Command // OnCommand
+	Fn     *tree.Func
+}
+
+// Result is what Read found.
+type Result struct {
+	Bodies  []Body // in the order of body numbers
+	Files   *Files
+	List    diag.List
+	HasView bool
+}
+
+// Read checks the bodies of a game. Files that are no bodies and that no body
+// imports are left alone.
+func Read(def *schema.Definition, sources map[string][]byte) *Result {
+	files := &Files{}
+	r := &report{files: files}
+	l := &loader{sources: sources, modules: map[string]*module{}, files: files, report: r}
+	b := &bodies{typer: newTyper(def, l), report: r}
+	b.discover()
+	if _, ok := sources["view.js"]; ok {
+		r.place(diag.Error, diag.Position{File: "view.js", Line: 1, Column: 1}, "", "view bodies are not supported yet by this version: remove view.js")
+	}
+	b.reportInstances()
+	b.unknownExports()
+	r.list.Sort()
+	_, view := sources["view.js"]
+	return &Result{Bodies: b.list, Files: files, List: r.list, HasView: view}
+}
+
+// bodies finds the functions that the definition gives a meaning to.
+type bodies struct {
+	typer  *typer
+	report *report
+	list   []Body
+	known  map[string][]string // by file: names that are bodies
+	walked []*instance
+}
+
+// discover goes through the bodies in the order of their numbers.
+func (b *bodies) discover() {
+	b.known = map[string][]string{}
+	def := b.typer.def
+	instance, player := def.Instance(), def.Player()
+	b.body(Body{Name: "instance.server.start", Moment: Start, Of: instance, Server: true})
+	b.body(Body{Name: "player.server.leave", Moment: Leave, Of: player, Server: true})
+	b.body(Body{Name: "player.server.join", Moment: Join, Of: player, Server: true})
+	for _, c := range def.Commands {
+		shared := b.body(Body{Name: "commands." + c.Name, Moment: OnCommand, Of: player, Cmd: c})
+		server := b.body(Body{Name: "commands.server." + c.Name, Moment: OnCommand, Of: player, Cmd: c, Server: true})
+		if !shared && !server {
+			b.report.place(diag.Error, diag.Position{File: "commands.js"}, "", "the command '%s' has no function: write export function %s(player, command) in commands.js or commands.server.js", c.Name, c.Name)
+		}
+	}
+	for _, t := range append(slices.Clone(def.Types[1:]), instance) {
+		b.body(Body{Name: t.Name + ".update", Moment: Update, Of: t})
+		b.body(Body{Name: t.Name + ".server.update", Moment: Update, Of: t, Server: true})
+	}
+}
+
+// body adds a body if its file exports it.
+func (b *bodies) body(body Body) bool {
+	dot := strings.LastIndexByte(body.Name, '.')
+	body.File = body.Name[:dot] + ".js"
+	name := body.Name[dot+1:]
+	b.known[body.File] = append(b.known[body.File], name)
+	m := b.typer.loader.load(body.File)
+	if m == nil {
+		return b.typer.loader.sources[body.File] != nil // it is in error already
+	}
+	s := m.exports[name]
+	if s == nil {
+		if d := m.names[name]; d != nil && d.kind == symFunc {
+			b.report.errorf(d.at, "'%s' is not exported, so it would never run: write export in front of it", name)
+			return true
+		}
+		return false
+	}
+	if s.kind != symFunc {
+		b.report.errorf(s.at, "'%s' must be a function", name)
+		return true
+	}
+	var args []tree.Type
+	if body.Of.Index != schema.InstanceType {
+		args = append(args, tree.Type{Kind: tree.Object, Of: body.Of})
+	}
+	if body.Cmd != nil {
+		args = append(args, tree.Type{Kind: tree.Command, Cmd: body.Cmd})
+	}
+	if n := len(s.params.List); n > len(args) {
+		b.report.errorf(s.params.List[len(args)].Idx0(), "%s is called with %s", name, arguments(len(args)))
+		return true
+	}
+	in, problem := b.typer.request(s, args[:len(s.params.List)], body.Server)
+	if problem != "" {
+		b.report.errorf(s.at, "%s", problem)
+		return true
+	}
+	body.Fn = in.fn
+	b.walked = append(b.walked, in)
+	b.list = append(b.list, body)
+	return true
+}
+
+// reportInstances gathers the findings of everything that a body reaches, and
+// checks that for what it may see.
+func (b *bodies) reportInstances() {
+	done := map[*instance]bool{}
+	var visit func(in *instance, from Body)
+	visit = func(in *instance, from Body) {
+		if done[in] {
+			return
+		}
+		done[in] = true
+		for _, d := range in.report.list {
+			b.report.place(d.Severity, d.Pos, d.Source, "%s", d.Message)
+		}
+		checkSync(in.fn, from, b.report)
+		for c := range in.callee {
+			visit(c, from)
+		}
+	}
+	for i, in := range b.walked {
+		visit(in, b.list[i])
+	}
+}
+
+// unknownExports reports exports of body files that nothing would call, and
+// helpers of which no instance was walked, whose mistakes would be hidden.
+func (b *bodies) unknownExports() {
+	names := keys(b.typer.loader.modules)
+	slices.Sort(names)
+	for _, name := range names {
+		m := b.typer.loader.modules[name]
+		if m == nil {
+			continue
+		}
+		for _, s := range m.order {
+			if s.kind == symImport {
+				if _, problem := b.typer.loader.lookup(m, s.name); problem != "" {
+					b.report.errorf(s.at, "%s", problem)
+				}
+			}
+		}
+	}
+	for _, name := range names {
+		m, bodies := b.typer.loader.modules[name], b.known[name]
+		if m == nil || bodies == nil || path.Dir(name) != "." {
+			continue
+		}
+		for _, s := range m.order {
+			if s.kind == symFunc && m.exports[s.name] == s && !s.used && !slices.Contains(bodies, s.name) {
+				b.report.errorf(s.at, "nothing calls '%s' of %s%s: %s", s.name, name, suggest(s.name, slices.Clone(bodies)), hasBodies(bodies))
+			}
+		}
+	}
+}
+
+func hasBodies(names []string) string {
+	if len(names) == 1 {
+		return "its body is " + names[0] + "()"
+	}
+	return "its bodies are " + strings.Join(names, "(), ") + "()"
+}

@@ -1,0 +1,307 @@
+package front
+
+import (
+	"math"
+	"strings"
+
+	"github.com/grafana/sobek/ast"
+	"github.com/grafana/sobek/file"
+
+	"gamehoster/games/body/internal/tree"
+	"gamehoster/games/schema"
+)
+
+// global reports whether the expression is the name of something that the
+// language has and no variable hides.
+func (w *walker) global(e ast.Expression, name string) bool {
+	id, ok := e.(*ast.Identifier)
+	return ok && id.Name.String() == name && w.find(name) == nil && w.symbol.module.names[name] == nil
+}
+
+// collection is the type of game.NAME where that names a collection.
+func (w *walker) collection(e ast.Expression) *schema.Type {
+	d, ok := e.(*ast.DotExpression)
+	if !ok || !w.global(d.Left, "game") {
+		return nil
+	}
+	return w.types[d.Identifier.Name.String()]
+}
+
+func (w *walker) collectionNames() string {
+	return ": game." + strings.Join(w.plurals(), ", game.")
+}
+
+func (w *walker) plurals() (names []string) {
+	for _, t := range w.def.Types[1:] {
+		names = append(names, t.Plural)
+	}
+	return names
+}
+
+// mathConstants are the numbers in Math, exactly as JavaScript has them.
+var mathConstants = map[string]float64{
+	"PI": math.Pi, "E": math.E, "LN2": math.Ln2, "LN10": math.Ln10, "SQRT2": math.Sqrt2,
+	"SQRT1_2": 0.7071067811865476, "LOG2E": 1.4426950408889634, "LOG10E": 0.4342944819032518,
+}
+
+func (w *walker) dot(e *ast.DotExpression) tree.Expr {
+	name := e.Identifier.Name.String()
+	at := e.Identifier.Idx
+	switch {
+	case w.global(e.Left, "Math"):
+		if v, ok := mathConstants[name]; ok {
+			return &tree.NumberLit{Node: node(e, number), Value: v}
+		}
+		if _, ok := mathFunctions[name]; ok {
+			return w.bad(at, "Math.%s is a function: call it", name)
+		}
+		return w.bad(at, "Math.%s is not part of the body language%s", name, suggest(name, append(keys(mathConstants), keys(mathFunctions)...)))
+	case w.pure:
+		if id, ok := e.Left.(*ast.Identifier); !ok || w.symbol.module.names[id.Name.String()] == nil {
+			return w.bad(e.Left.Idx0(), "a constant at the top level is made of numbers and other constants only")
+		}
+	case w.global(e.Left, "game"):
+		return w.gameMember(e, name)
+	}
+	if of := w.collection(e.Left); of != nil {
+		if name == "count" {
+			return &tree.Property{Node: node(e, number), What: tree.Count, Of: of}
+		}
+		if name == "length" || name == "size" {
+			return w.bad(at, "a collection's number of objects is its count")
+		}
+		return w.bad(at, "a collection has no '%s'%s: it has count, find(), spawn() and for-of", name, suggest(name, []string{"count", "find", "spawn"}))
+	}
+	if t := w.tableOf(e.Left); t != nil {
+		if name == "length" {
+			return &tree.NumberLit{Node: node(e, number), Value: float64(len(t.Values))}
+		}
+		return w.bad(at, "a table has its elements and length only")
+	}
+	return w.member(w.present(w.value(e.Left)), name, at)
+}
+
+// gameMember is game.NAME.
+func (w *walker) gameMember(e *ast.DotExpression, name string) tree.Expr {
+	at := e.Identifier.Idx
+	in := w.def.Instance()
+	if f := in.Field(name); f != nil {
+		return w.fieldExpr(nil, in, f, e.Idx0())
+	}
+	if w.types[name] != nil {
+		return w.bad(at, "a collection is not a value: go over it with for-of, or use its count, find() or spawn()")
+	}
+	switch name {
+	case "tick":
+		return &tree.Property{Node: node(e, number), What: tree.Tick}
+	case "dt":
+		return &tree.NumberLit{Node: node(e, number), Value: 1 / float64(w.def.TickRate)}
+	case "open":
+		return &tree.Property{Node: node(e, boolean), What: tree.Open}
+	case "id":
+		return &tree.NumberLit{Node: node(e, number), Value: 0}
+	case "end":
+		return w.bad(at, "game.end is a function: call it")
+	}
+	known := append(w.plurals(), "tick", "dt", "open", "end")
+	for _, f := range in.Fields {
+		known = append(known, f.Name)
+	}
+	return w.bad(at, "the instance has no field or collection '%s'%s", name, suggest(name, known))
+}
+
+// member is x.NAME of an object or a command.
+func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
+	t := x.Type()
+	switch t.Kind {
+	case tree.Bad:
+		return x
+	case tree.Object:
+		x = w.nonNull(x)
+		if f := t.Of.Field(name); f != nil {
+			return w.fieldExpr(x, t.Of, f, x.Pos())
+		}
+		n := tree.Node{At: x.Pos(), T: number}
+		switch {
+		case name == "id":
+			return &tree.Property{Node: n, What: tree.ID, Obj: x, Of: t.Of}
+		case name == "owner" && t.Of.Owned:
+			n.T = tree.Type{Kind: tree.Object, Of: w.def.Player(), Null: true}
+			return &tree.Property{Node: n, What: tree.Owner, Obj: x, Of: t.Of}
+		case name == "owner" && t.Of.Index != schema.PlayerType:
+			return w.bad(at, "type %s has no owner: declare it \"owned\": true in gamehoster-game.json", t.Of.Name)
+		case name == "remove":
+			return w.bad(at, "remove is a function: call it")
+		}
+		known := []string{"id"}
+		if t.Of.Owned {
+			known = append(known, "owner")
+		}
+		for _, f := range t.Of.Fields {
+			known = append(known, f.Name)
+		}
+		return w.bad(at, "type %s has no field '%s'%s", t.Of.Name, name, suggest(name, known))
+	case tree.Command:
+		for _, f := range t.Cmd.Fields {
+			if f.Name == name {
+				return &tree.CommandField{Node: tree.Node{At: x.Pos(), T: w.fieldType(f)}, Obj: x, Cmd: t.Cmd, Field: f}
+			}
+		}
+		var known []string
+		for _, f := range t.Cmd.Fields {
+			known = append(known, f.Name)
+		}
+		return w.bad(at, "command %s has no field '%s'%s", t.Cmd.Name, name, suggest(name, known))
+	case tree.Str:
+		return w.bad(at, "a str has no '%s' in a body: it can be assigned and compared", name)
+	case tree.Null:
+		return w.bad(x.Pos(), "this is always null, which has no '%s'", name)
+	}
+	return w.bad(at, "%s has no '%s'", t, name)
+}
+
+// nonNull makes sure that an object is there. Where it may be null the author
+// is warned, and the body's run ends there if it is.
+func (w *walker) nonNull(x tree.Expr) tree.Expr {
+	t := x.Type()
+	if !t.Null {
+		return x
+	}
+	t.Null = false
+	if v, ok := x.(*tree.VarRef); ok {
+		w.warnf(x.Pos(), "'%s' may be null here, which ends the body: test it first, as in if (!%s) return", v.Var.Name, v.Var.Name)
+		w.flow.assume([]*tree.Var{v.Var})
+	} else {
+		w.warnf(x.Pos(), "this may be null, which ends the body: keep it in a const and test that first")
+	}
+	return &tree.NonNull{Node: tree.Node{At: x.Pos(), T: t}, X: x}
+}
+
+func (w *walker) fieldExpr(obj tree.Expr, of *schema.Type, f *schema.Field, at file.Idx) tree.Expr {
+	return &tree.Field{Node: tree.Node{At: at, T: w.fieldType(f)}, Obj: obj, Of: of, Field: f}
+}
+
+func (w *walker) fieldType(f *schema.Field) tree.Type {
+	switch f.Kind {
+	case schema.Bool:
+		return boolean
+	case schema.Str:
+		return str
+	case schema.Ref:
+		return tree.Type{Kind: tree.Object, Of: w.def.Types[f.Ref], Null: true}
+	}
+	return number
+}
+
+// tableOf is the table that a name stands for, or nil.
+func (w *walker) tableOf(e ast.Expression) *tree.Table {
+	id, ok := e.(*ast.Identifier)
+	if !ok || w.find(id.Name.String()) != nil {
+		return nil
+	}
+	s, _ := w.loader.lookup(w.symbol.module, id.Name.String())
+	if s == nil || s.kind != symConst {
+		return nil
+	}
+	list, ok := s.value.(*ast.ArrayLiteral)
+	if !ok {
+		return nil
+	}
+	if t := w.tables[s]; t != nil {
+		return t
+	}
+	t := &tree.Table{Name: s.name}
+	w.tables[s] = t
+	inner := &walker{typer: w.typer, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: w.in, vars: w.vars, pure: true}
+	for _, el := range list.Value {
+		if el == nil {
+			inner.errorf(list.LeftBracket, "a table has no holes")
+			continue
+		}
+		v, ok := fold(inner.want(el, number))
+		if !ok {
+			inner.errorf(el.Idx0(), "an element of a table is a number that can be computed when the game is checked")
+		}
+		t.Values = append(t.Values, v)
+	}
+	if len(t.Values) == 0 {
+		inner.errorf(list.LeftBracket, "a table has at least one element")
+	}
+	return t
+}
+
+func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
+	if t := w.tableOf(e.Left); t != nil {
+		return &tree.Index{Node: node(e, number), Table: t, X: w.want(e.Member, number)}
+	}
+	if s, ok := e.Member.(*ast.StringLiteral); ok {
+		return w.bad(e.LeftBracket, "write .%s instead of [\"%s\"]", s.Value, s.Value)
+	}
+	if of := w.collection(e.Left); of != nil {
+		return w.bad(e.LeftBracket, "objects are found by id: game.%s.find(id)", of.Plural)
+	}
+	return w.bad(e.LeftBracket, "field names that are computed are not supported yet by this version: name the field")
+}
+
+// optional walks a chain with ?. in it.
+func (w *walker) optional(e *ast.OptionalChain) tree.Expr {
+	hole := findHole(e.Expression)
+	if hole == nil {
+		return w.expr(e.Expression)
+	}
+	var base tree.Expr
+	if findHole(hole.Expression) != nil { // a?.b?.c: the first ?. is part of the second one's base
+		base = w.optional(&ast.OptionalChain{Expression: hole.Expression})
+	} else {
+		base = w.value(hole.Expression)
+	}
+	t := base.Type()
+	if t.Kind != tree.Object {
+		if t.Kind == tree.Bad {
+			return base
+		}
+		return w.bad(e.Idx0(), "%s is never null, so ?. has no use here: write a dot", t)
+	}
+	t.Null = false
+	v := &tree.Var{Name: "maybe", Type: t, Const: true}
+	outer, outerVar := w.hole, w.holeVar
+	w.hole, w.holeVar = hole, v
+	defer func() { w.hole, w.holeVar = outer, outerVar }()
+	before := w.flow.clone()
+	if b, ok := base.(*tree.VarRef); ok {
+		w.flow.assume([]*tree.Var{b.Var})
+	}
+	n := &tree.Optional{Base: base, Var: v, Rest: w.expr(e.Expression)}
+	w.flow = merge(before, w.flow)
+	n.Node = node(e, n.Rest.Type())
+	if n.T.Kind == tree.Object {
+		n.T.Null = true
+	}
+	if n.T.Kind == tree.Bad {
+		return n.Rest
+	}
+	return n
+}
+
+// findHole is the ?. that stands last in a chain: what is before it is its base.
+func findHole(e ast.Expression) *ast.Optional {
+	switch e := e.(type) {
+	case *ast.Optional:
+		return e
+	case *ast.DotExpression:
+		return findHole(e.Left)
+	case *ast.BracketExpression:
+		return findHole(e.Left)
+	case *ast.CallExpression:
+		return findHole(e.Callee)
+	}
+	return nil
+}
+
+// filled is the value of a chain's base at the place that it came from.
+func (w *walker) filled(e *ast.Optional) tree.Expr {
+	if e != w.hole {
+		return w.bad(e.Idx0(), "this use of ?. is not part of the body language: use if")
+	}
+	return &tree.VarRef{Node: node(e, w.holeVar.Type), Var: w.holeVar}
+}

@@ -1,0 +1,357 @@
+package front
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/grafana/sobek/ast"
+	"github.com/grafana/sobek/file"
+	"github.com/grafana/sobek/parser"
+	"github.com/grafana/sobek/token"
+
+	"gamehoster/games/diag"
+)
+
+// Bounds of a file. They keep a hostile file from costing the box more than
+// milliseconds, and the parser's recursion from growing without end.
+const (
+	maxFileSize = 256 << 10
+	maxNesting  = 120
+)
+
+// module is one parsed file.
+type module struct {
+	path    string
+	names   map[string]*symbol
+	exports map[string]*symbol
+	order   []*symbol // in the file's order
+}
+
+type symbolKind uint8
+
+const (
+	symFunc symbolKind = iota
+	symConst
+	symImport
+)
+
+// symbol is a name at a module's top level.
+type symbol struct {
+	kind   symbolKind
+	name   string
+	at     file.Idx
+	module *module
+	used   bool // imported by another module
+
+	params *ast.ParameterList // symFunc
+	body   []ast.Statement
+	value  ast.Expression // symConst, and the result of an arrow function without braces
+	busy   bool           // symConst: its value is being looked at
+
+	from     string // symImport: the other module's path, and the name there
+	imported string
+}
+
+// loader parses files on demand, following imports.
+type loader struct {
+	sources map[string][]byte
+	modules map[string]*module
+	files   *Files
+	report  *report
+}
+
+// load gives a module, or nil if the file is absent or did not parse.
+func (l *loader) load(name string) *module {
+	if m, ok := l.modules[name]; ok {
+		return m
+	}
+	text, ok := l.sources[name]
+	if !ok {
+		return nil
+	}
+	l.modules[name] = nil // a file that fails is reported once
+	prog := l.parse(name, string(text))
+	if prog == nil {
+		return nil
+	}
+	m := &module{path: name, names: map[string]*symbol{}, exports: map[string]*symbol{}}
+	l.modules[name] = m
+	l.declare(m, prog)
+	return m
+}
+
+func (l *loader) parse(name, text string) (prog *ast.Program) {
+	if len(text) > maxFileSize {
+		l.report.place(diag.Error, diag.Position{File: name}, "", "the file is larger than %d KiB", maxFileSize>>10)
+		return nil
+	}
+	base := 1
+	if n := len(l.files.list); n > 0 {
+		last := l.files.list[n-1]
+		base = last.base + len(last.text) + 1
+	}
+	l.files.add(name, text, base)
+	if at, deep := tooDeep(text); deep {
+		l.files.set.AddFile(name, text)
+		l.report.errorf(file.Idx(base+at), "this is nested too deeply: split it into functions or statements")
+		return nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			l.report.place(diag.Error, diag.Position{File: name}, "", "the file cannot be parsed: %v", r)
+			prog = nil
+		}
+	}()
+	prog, err := parser.ParseFile(&l.files.set, name, text, parser.IgnoreRegExpErrors, parser.WithDisableSourceMaps, parser.IsModule)
+	if err == nil {
+		return prog
+	}
+	if list, ok := err.(parser.ErrorList); ok && len(list) > 0 {
+		first := list[0]
+		l.syntaxError(name, text, first.Position.Line, first.Position.Column, first.Message)
+		return nil
+	}
+	l.report.place(diag.Error, diag.Position{File: name}, "", "the file cannot be parsed: %v", err)
+	return nil
+}
+
+// syntaxError reports the parser's first complaint; what it says after that is
+// mostly about its own confusion. Its columns count bytes.
+func (l *loader) syntaxError(name, text string, line, column int, message string) {
+	s := l.files.list[len(l.files.list)-1]
+	at := len(text)
+	if line >= 1 && line <= len(s.lines) {
+		at = min(s.lines[line-1]+max(column-1, 0), len(text))
+	}
+	if message != "" {
+		message = strings.ToLower(message[:1]) + message[1:]
+	}
+	if strings.Contains(message, "await") {
+		message = "a body cannot wait: await is not part of the body language"
+	}
+	l.report.errorf(file.Idx(s.base+at), "%s", message)
+}
+
+// declare fills the module's name tables from its top level.
+func (l *loader) declare(m *module, prog *ast.Program) {
+	type renamed struct{ inner, outer string }
+	var lists []renamed
+	for _, st := range prog.Body {
+		switch st := st.(type) {
+		case *ast.FunctionDeclaration:
+			l.function(m, st.Function)
+		case *ast.LexicalDeclaration:
+			l.constants(m, st)
+		case *ast.ImportDeclaration:
+			l.imports(m, st)
+		case *ast.ExportDeclaration:
+			for _, s := range l.exported(m, st) {
+				m.exports[s.name] = s
+			}
+			if st.NamedExports != nil && st.FromClause == nil {
+				for _, x := range st.NamedExports.ExportsList {
+					r := renamed{x.IdentifierName.String(), x.Alias.String()}
+					if r.outer == "" {
+						r.outer = r.inner
+					}
+					lists = append(lists, r)
+				}
+			}
+		case *ast.EmptyStatement:
+		case *ast.VariableStatement:
+			l.report.errorf(st.Var, "use const instead of var")
+		case *ast.ClassDeclaration:
+			l.report.errorf(st.Idx0(), "%s", refusedClass)
+		default:
+			l.report.errorf(st.Idx0(), "only functions, constants and imports stand at the top level of a file")
+		}
+	}
+	for _, r := range lists {
+		s := m.names[r.inner]
+		if s == nil {
+			l.report.place(diag.Error, diag.Position{File: m.path}, "", "'%s' is exported but nothing of that name is declared", r.inner)
+			continue
+		}
+		m.exports[r.outer] = s
+	}
+}
+
+func (l *loader) add(m *module, s *symbol) *symbol {
+	s.module = m
+	if m.names[s.name] != nil {
+		l.report.errorf(s.at, "'%s' is declared twice", s.name)
+		return s
+	}
+	m.names[s.name] = s
+	m.order = append(m.order, s)
+	return s
+}
+
+func (l *loader) function(m *module, f *ast.FunctionLiteral) []*symbol {
+	if f.Name == nil {
+		l.report.errorf(f.Function, "a function at the top level needs a name")
+		return nil
+	}
+	if f.Async {
+		l.report.errorf(f.Function, "a body cannot wait: async functions are not part of the body language")
+		return nil
+	}
+	if f.Generator {
+		l.report.errorf(f.Function, "generator functions are not part of the body language")
+		return nil
+	}
+	return []*symbol{l.add(m, &symbol{kind: symFunc, name: f.Name.Name.String(), at: f.Name.Idx, params: f.ParameterList, body: f.Body.List})}
+}
+
+func (l *loader) constants(m *module, d *ast.LexicalDeclaration) (list []*symbol) {
+	if d.Token != token.CONST {
+		l.report.errorf(d.Idx, "nothing is kept between ticks but fields: use const, or a field of the instance in gamehoster-game.json")
+		return nil
+	}
+	for _, b := range d.List {
+		id, ok := b.Target.(*ast.Identifier)
+		if !ok || b.Initializer == nil {
+			l.report.errorf(b.Idx0(), "a constant is written const NAME = value")
+			continue
+		}
+		s := &symbol{kind: symConst, name: id.Name.String(), at: id.Idx, value: b.Initializer}
+		switch v := b.Initializer.(type) {
+		case *ast.ArrowFunctionLiteral:
+			if v.Async {
+				l.report.errorf(v.Start, "a body cannot wait: async functions are not part of the body language")
+				continue
+			}
+			s.kind, s.params, s.value = symFunc, v.ParameterList, nil
+			switch body := v.Body.(type) {
+			case *ast.BlockStatement:
+				s.body = body.List
+			case *ast.ExpressionBody:
+				s.value = body.Expression
+			}
+		case *ast.FunctionLiteral:
+			if v.Async || v.Generator {
+				l.report.errorf(v.Function, "async and generator functions are not part of the body language")
+				continue
+			}
+			s.kind, s.params, s.value, s.body = symFunc, v.ParameterList, nil, v.Body.List
+		}
+		list = append(list, l.add(m, s))
+	}
+	return list
+}
+
+func (l *loader) exported(m *module, d *ast.ExportDeclaration) []*symbol {
+	switch {
+	case d.IsDefault:
+		l.report.errorf(d.Idx, "export by name instead of default: export function update() ...")
+	case d.HoistableDeclaration != nil && d.HoistableDeclaration.FunctionDeclaration != nil:
+		return l.function(m, d.HoistableDeclaration.FunctionDeclaration.Function)
+	case d.LexicalDeclaration != nil:
+		return l.constants(m, d.LexicalDeclaration)
+	case d.ClassDeclaration != nil:
+		l.report.errorf(d.Idx, "%s", refusedClass)
+	case d.Variable != nil:
+		l.report.errorf(d.Idx, "use const instead of var")
+	case d.ExportFromClause != nil || d.FromClause != nil:
+		if d.FromClause != nil || d.ExportFromClause.IsWildcard {
+			l.report.errorf(d.Idx, "a file exports its own functions only: import them where they are used")
+		} else if n := d.ExportFromClause.NamedExports; n != nil {
+			d.NamedExports = n
+		}
+	}
+	return nil
+}
+
+func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
+	c := d.ImportClause
+	if c == nil || d.FromClause == nil || c.ImportedDefaultBinding != nil || c.NameSpaceImport != nil || c.NamedImports == nil {
+		l.report.errorf(d.Idx, `imports go by name: import { wrap } from "./geometry.js"`)
+		return
+	}
+	spec := d.FromClause.ModuleSpecifier.String()
+	target, problem := l.resolve(m.path, spec)
+	if problem != "" {
+		l.report.errorf(d.Idx, "%s", problem)
+		return
+	}
+	for _, x := range c.NamedImports.ImportsList {
+		s := &symbol{kind: symImport, name: x.Alias.String(), at: d.Idx, from: target, imported: x.IdentifierName.String()}
+		if s.name == "" {
+			s.name = s.imported
+		}
+		l.add(m, s)
+	}
+}
+
+// resolve turns an import's specifier into the path of a source.
+func (l *loader) resolve(from, spec string) (target, problem string) {
+	shared := strings.TrimPrefix(spec, "./")
+	for strings.HasPrefix(shared, "../") {
+		shared = strings.TrimPrefix(shared, "../")
+	}
+	switch {
+	case strings.HasPrefix(spec, "./"), strings.HasPrefix(spec, "../"):
+		target = path.Join(path.Dir(from), spec)
+	case strings.HasPrefix(spec, "_shared/"):
+		target = path.Clean(spec)
+	default:
+		return "", fmt.Sprintf("bodies import files of their game only: write \"./%s\"", spec)
+	}
+	if _, ok := l.sources[target]; ok {
+		return target, ""
+	}
+	if strings.HasPrefix(shared, "_shared/") {
+		if _, ok := l.sources[path.Clean(shared)]; ok {
+			return path.Clean(shared), ""
+		}
+	}
+	known := make([]string, 0, len(l.sources))
+	for name := range l.sources {
+		known = append(known, name)
+	}
+	return "", fmt.Sprintf("there is no file '%s'%s", target, suggest(target, known))
+}
+
+// lookup follows imports to the symbol that a name of a module stands for. The
+// second result tells why there is none.
+func (l *loader) lookup(m *module, name string) (*symbol, string) {
+	s := m.names[name]
+	for hops := 0; s != nil && s.kind == symImport; hops++ {
+		other := l.load(s.from)
+		if other == nil {
+			return nil, "" // reported with that file
+		}
+		next := other.exports[s.imported]
+		if next == nil {
+			if other.names[s.imported] != nil {
+				return nil, fmt.Sprintf("'%s' is not exported by %s: write export in front of it", s.imported, s.from)
+			}
+			return nil, fmt.Sprintf("%s exports nothing called '%s'%s", s.from, s.imported, suggest(s.imported, keys(other.exports)))
+		}
+		if hops > 100 {
+			return nil, fmt.Sprintf("the imports of '%s' go round in a circle", name)
+		}
+		next.used = true
+		s = next
+	}
+	return s, ""
+}
+
+// tooDeep finds the first place where brackets are nested deeper than the
+// parser's recursion is meant to follow. Brackets in strings and comments count,
+// which is harmless at this depth.
+func tooDeep(text string) (at int, deep bool) {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(', '[', '{':
+			if depth++; depth > maxNesting {
+				return i, true
+			}
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,325 @@
+package front
+
+import (
+	"github.com/grafana/sobek/ast"
+	"github.com/grafana/sobek/file"
+	"github.com/grafana/sobek/token"
+
+	"gamehoster/games/body/internal/tree"
+)
+
+func (w *walker) stmts(list []ast.Statement) (out []tree.Stmt) {
+	for _, s := range list {
+		out = append(out, w.stmt(s)...)
+	}
+	return out
+}
+
+// block walks a statement in a scope of its own.
+func (w *walker) block(s ast.Statement) []tree.Stmt {
+	w.push()
+	defer w.pop()
+	if b, ok := s.(*ast.BlockStatement); ok {
+		w.hoist(b.List)
+		return w.stmts(b.List)
+	}
+	return w.stmt(s)
+}
+
+func (w *walker) stmt(s ast.Statement) []tree.Stmt {
+	w.depth++
+	defer func() { w.depth-- }()
+	if w.depth > maxDepth {
+		w.errorf(s.Idx0(), "this is nested too deeply: split it into functions")
+		return nil
+	}
+	switch s := s.(type) {
+	case *ast.EmptyStatement:
+	case *ast.BlockStatement:
+		return []tree.Stmt{&tree.Block{Body: w.block(s)}}
+	case *ast.LexicalDeclaration:
+		return w.declaration(s)
+	case *ast.ExpressionStatement:
+		return []tree.Stmt{&tree.Eval{X: w.effect(s.Expression)}}
+	case *ast.IfStatement:
+		return w.ifStmt(s)
+	case *ast.ReturnStatement:
+		return w.returnStmt(s)
+	case *ast.WhileStatement:
+		return w.loop(s.While, s.Test, nil, s.Body, false)
+	case *ast.DoWhileStatement:
+		return w.loop(s.Do, s.Test, nil, s.Body, true)
+	case *ast.ForStatement:
+		return w.forStmt(s)
+	case *ast.ForOfStatement:
+		return w.forOf(s)
+	case *ast.SwitchStatement:
+		return w.switchStmt(s)
+	case *ast.BranchStatement:
+		return w.jump(s)
+	default:
+		w.errorf(s.Idx0(), "%s", refusedStatement(s))
+	}
+	return nil
+}
+
+func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
+	for _, b := range d.List {
+		if pattern, ok := b.Target.(*ast.ObjectPattern); ok {
+			if b.Initializer == nil {
+				continue // a syntax error
+			}
+			x := w.value(b.Initializer)
+			v := &tree.Var{Name: "from", Type: x.Type(), Const: true}
+			w.flow.set(v, x.Type())
+			out = append(out, &tree.Decl{Var: v, X: x})
+			out = append(out, w.destructure(pattern, v, d.Token == token.CONST)...)
+			continue
+		}
+		id, ok := b.Target.(*ast.Identifier)
+		if !ok {
+			w.errorf(b.Idx0(), "lists are not part of the body language: declare one name after the other")
+			continue
+		}
+		if b.Initializer == nil {
+			w.errorf(id.Idx, "'%s' needs a first value, which also tells its type: let %s = 0", id.Name, id.Name)
+			w.declare(id, tree.Type{Kind: tree.Bad}, false)
+			continue
+		}
+		x := w.value(b.Initializer)
+		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), d.Token == token.CONST), X: x})
+	}
+	return out
+}
+
+// destructure declares the names of { x, y: height } with the fields of v.
+func (w *walker) destructure(p *ast.ObjectPattern, v *tree.Var, constant bool) (out []tree.Stmt) {
+	if p.Rest != nil {
+		w.errorf(p.Rest.Idx0(), "name each field: the rest of an object cannot be kept")
+	}
+	for _, prop := range p.Properties {
+		var name string
+		var id *ast.Identifier
+		var at file.Idx
+		switch prop := prop.(type) {
+		case *ast.PropertyShort:
+			if prop.Initializer != nil {
+				w.errorf(prop.Initializer.Idx0(), "fields always have a value: leave the default out")
+			}
+			name, id, at = prop.Name.Name.String(), &prop.Name, prop.Name.Idx
+		case *ast.PropertyKeyed:
+			key, ok := prop.Key.(*ast.StringLiteral)
+			target, ok2 := prop.Value.(*ast.Identifier)
+			if !ok || !ok2 || prop.Computed {
+				w.errorf(prop.Idx0(), "a pattern names fields only: { x, y: height }")
+				continue
+			}
+			name, id, at = key.Value.String(), target, key.Idx
+		default:
+			w.errorf(p.LeftBrace, "a pattern names fields only: { x, y: height }")
+			continue
+		}
+		x := w.member(w.readVar(v, at), name, at)
+		x = w.needValue(x, at)
+		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), constant), X: x})
+	}
+	return out
+}
+
+func (w *walker) ifStmt(s *ast.IfStatement) []tree.Stmt {
+	n := &tree.If{}
+	var f facts
+	n.Test, f = w.cond(s.Test)
+	start := w.flow.clone()
+	then := w.branch(start, f.yes, func() { n.Then = w.block(s.Consequent) })
+	other := w.branch(start, f.no, func() {
+		if s.Alternate != nil {
+			n.Else = w.block(s.Alternate)
+		}
+	})
+	w.flow = merge(then, other)
+	return []tree.Stmt{n}
+}
+
+func (w *walker) returnStmt(s *ast.ReturnStatement) []tree.Stmt {
+	n := &tree.Return{}
+	if s.Argument != nil {
+		n.X = w.value(s.Argument)
+		w.returned(n.X)
+	} else if w.returns {
+		w.errorf(s.Return, "'%s' returns a value elsewhere, so it must do so here", w.symbol.name)
+	}
+	w.flow.dead = true
+	return []tree.Stmt{n}
+}
+
+// returned notes the type of a value that the function returns.
+func (w *walker) returned(x tree.Expr) {
+	if !w.returns {
+		w.returns, w.result = true, x.Type()
+		return
+	}
+	t, ok := join(w.result, x.Type())
+	if !ok {
+		w.errorf(x.Pos(), "'%s' returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, x.Type())
+	}
+	w.result = t
+}
+
+func (w *walker) forStmt(s *ast.ForStatement) (out []tree.Stmt) {
+	w.push()
+	defer w.pop()
+	switch init := s.Initializer.(type) {
+	case nil:
+	case *ast.ForLoopInitializerLexicalDecl:
+		w.hoist([]ast.Statement{&init.LexicalDeclaration})
+		out = w.declaration(&init.LexicalDeclaration)
+	case *ast.ForLoopInitializerExpression:
+		out = []tree.Stmt{&tree.Eval{X: w.effect(init.Expression)}}
+	default:
+		w.errorf(s.For, "use let instead of var")
+		return nil
+	}
+	return []tree.Stmt{&tree.Block{Body: append(out, w.loop(s.For, s.Test, s.Update, s.Body, false)...)}}
+}
+
+// loop walks the parts of a loop; those that are nil are absent.
+func (w *walker) loop(at file.Idx, test, step ast.Expression, body ast.Statement, late bool) []tree.Stmt {
+	n := &tree.Loop{At: at, Target: &tree.Target{Name: "loop"}, Late: late}
+	w.forget(test, step, body)
+	start := w.flow.clone()
+	var f facts
+	if test != nil && !late {
+		n.Test, f = w.cond(test)
+	}
+	w.targets = append(w.targets, target{n.Target, true})
+	w.flow.assume(f.yes)
+	n.Body = w.block(body)
+	w.targets = w.targets[:len(w.targets)-1]
+	w.flow = start.clone() // continue may lead to the step from anywhere
+	if test != nil && late {
+		n.Test, _ = w.cond(test)
+	}
+	if step != nil {
+		n.Step = w.effect(step)
+	}
+	w.flow = start
+	w.flow.dead = test == nil && !jumpsTo(n.Body, n.Target)
+	return []tree.Stmt{n}
+}
+
+// jumpsTo reports whether a body breaks out to the target.
+func jumpsTo(body []tree.Stmt, to *tree.Target) bool {
+	for _, s := range body {
+		found := false
+		switch s := s.(type) {
+		case *tree.Break:
+			found = s.Target == to
+		case *tree.Block:
+			found = jumpsTo(s.Body, to)
+		case *tree.If:
+			found = jumpsTo(s.Then, to) || jumpsTo(s.Else, to)
+		case *tree.Switch:
+			for _, c := range s.Cases {
+				found = found || jumpsTo(c.Body, to)
+			}
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
+	d, ok := s.Into.(*ast.ForDeclaration)
+	if !ok {
+		w.errorf(s.For, "write for (const x of game.things): the loop declares its variable")
+		return nil
+	}
+	id, ok := d.Target.(*ast.Identifier)
+	if !ok {
+		w.errorf(d.Idx, "write for (const x of game.things), and { fields } in the loop's body")
+		return nil
+	}
+	of := w.collection(s.Source)
+	if of == nil {
+		w.errorf(s.Source.Idx0(), "for-of goes over a collection of game%s", w.collectionNames())
+		return nil
+	}
+	w.push()
+	defer w.pop()
+	w.forget(s.Body)
+	start := w.flow.clone()
+	n := &tree.ForOf{At: s.For, Target: &tree.Target{Name: "each"}, Of: of}
+	n.Var = w.declare(id, tree.Type{Kind: tree.Object, Of: of}, d.IsConst)
+	w.targets = append(w.targets, target{n.Target, true})
+	n.Body = w.block(s.Body)
+	w.targets = w.targets[:len(w.targets)-1]
+	w.flow = start
+	return []tree.Stmt{n}
+}
+
+func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
+	n := &tree.Switch{Target: &tree.Target{Name: "switch"}, X: w.value(s.Discriminant), Default: -1}
+	w.push()
+	defer w.pop()
+	for _, c := range s.Body {
+		w.hoist(c.Consequent)
+	}
+	w.targets = append(w.targets, target{n.Target, false})
+	start := w.flow.clone()
+	out := start // what is known behind the switch, if no case matches
+	fall := flow{dead: true}
+	for i, c := range s.Body {
+		k := tree.Case{}
+		if c.Test == nil {
+			n.Default = i
+		} else {
+			w.flow = start.clone()
+			k.Test = w.value(c.Test)
+			w.comparable(tree.Eq, n.X, k.Test, c.Test.Idx0())
+		}
+		w.flow = merge(fall, start).clone()
+		k.Body = w.stmts(c.Consequent)
+		fall = w.flow
+		n.Cases = append(n.Cases, k)
+	}
+	w.targets = w.targets[:len(w.targets)-1]
+	broken := false
+	for _, c := range n.Cases {
+		broken = broken || jumpsTo(c.Body, n.Target)
+	}
+	if n.Default >= 0 && !broken {
+		out = fall
+	} else {
+		w.flow = out.clone()
+		for _, c := range s.Body {
+			w.forget(c.Test)
+			for _, st := range c.Consequent {
+				w.forget(st)
+			}
+		}
+		out = w.flow
+	}
+	w.flow = out
+	return []tree.Stmt{n}
+}
+
+func (w *walker) jump(s *ast.BranchStatement) []tree.Stmt {
+	if s.Label != nil {
+		w.errorf(s.Idx, "labels are not part of the body language: move the inner loop into a function and return from it")
+		return nil
+	}
+	w.flow.dead = true
+	for i := len(w.targets) - 1; i >= 0; i-- {
+		if s.Token == token.BREAK {
+			return []tree.Stmt{&tree.Break{Target: w.targets[i].Target}}
+		}
+		if w.targets[i].loop {
+			return []tree.Stmt{&tree.Continue{Target: w.targets[i].Target}}
+		}
+	}
+	w.errorf(s.Idx, "there is no loop here to %s", s.Token)
+	return nil
+}

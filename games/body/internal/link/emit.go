@@ -1,0 +1,369 @@
+package link
+
+import (
+	"fmt"
+	"math"
+
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/body/internal/wasm"
+)
+
+// Canonical NaNs: the ones that every store writes.
+const (
+	nan32 = 0x7fc00000
+	nan64 = 0x7ff8000000000000
+)
+
+// emitter writes one function.
+type emitter struct {
+	*linker
+	f      *ir.Func
+	c      wasm.Code
+	locals map[*ir.Local]int
+	extra  []wasm.ValType // locals past the parameters
+	labels []*ir.Label    // of the enclosing blocks, nil for those that nothing jumps to
+	nan    int            // local in which a float waits for its check; -1 for none yet
+	err    error
+}
+
+func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
+	e := &emitter{linker: l, f: f, locals: map[*ir.Local]int{}, nan: -1}
+	w := &wasm.Func{Name: f.Name}
+	for i, p := range f.Params {
+		e.locals[p] = i
+		w.Params = append(w.Params, p.Type.Wasm())
+	}
+	if f.Result != ir.Void {
+		w.Results = []wasm.ValType{f.Result.Wasm()}
+	}
+	e.stmts(f.Body)
+	if f.Result != ir.Void {
+		e.c.Op(wasm.OpUnreachable) // the front end made sure of a return
+	}
+	w.Locals, w.Code = e.extra, e.c
+	return w, e.err
+}
+
+func (e *emitter) local(l *ir.Local) int {
+	i, ok := e.locals[l]
+	if !ok {
+		i = e.newLocal(l.Type.Wasm())
+		e.locals[l] = i
+	}
+	return i
+}
+
+func (e *emitter) newLocal(t wasm.ValType) int {
+	e.extra = append(e.extra, t)
+	return len(e.f.Params) + len(e.extra) - 1
+}
+
+func (e *emitter) enter(op byte, l *ir.Label) {
+	e.c.Op(op, wasm.BlockVoid)
+	e.labels = append(e.labels, l)
+}
+
+func (e *emitter) leave() {
+	e.c.Op(wasm.OpEnd)
+	e.labels = e.labels[:len(e.labels)-1]
+}
+
+func (e *emitter) depth(l *ir.Label) int {
+	for i := len(e.labels) - 1; i >= 0; i-- {
+		if e.labels[i] == l {
+			return len(e.labels) - 1 - i
+		}
+	}
+	e.err = fmt.Errorf("link %s: a jump to %s from outside", e.f.Name, l.Name)
+	return 0
+}
+
+func (e *emitter) stmts(list []ir.Stmt) {
+	for _, s := range list {
+		e.stmt(s)
+	}
+}
+
+func (e *emitter) stmt(s ir.Stmt) {
+	switch s := s.(type) {
+	case *ir.Set:
+		e.expr(s.X)
+		e.c.Idx(wasm.OpLocalSet, e.local(s.Local))
+	case *ir.SetGlobal:
+		e.expr(s.X)
+		e.c.Idx(wasm.OpGlobalSet, e.globals[s.Global])
+	case *ir.Store:
+		e.store(s)
+	case *ir.Copy:
+		e.expr(s.Dst)
+		e.expr(s.Src)
+		e.expr(s.N)
+		e.c.MemoryCopy()
+	case *ir.Fill:
+		e.fill(s)
+	case *ir.Eval:
+		e.expr(s.X)
+		if s.X.Type() != ir.Void {
+			e.c.Op(wasm.OpDrop)
+		}
+	case *ir.If:
+		e.ifStmt(s)
+	case *ir.Block:
+		e.enter(wasm.OpBlock, s.Label)
+		e.stmts(s.Body)
+		e.leave()
+	case *ir.Loop:
+		e.enter(wasm.OpLoop, s.Label)
+		e.stmts(s.Body)
+		e.leave()
+	case *ir.Br:
+		e.c.Idx(wasm.OpBr, e.depth(s.Label))
+	case *ir.Return:
+		if s.X != nil {
+			e.expr(s.X)
+		}
+		e.c.Op(wasm.OpReturn)
+	case *ir.Fuel:
+		fuel := e.globals[e.Fuel]
+		e.c.Idx(wasm.OpGlobalGet, fuel)
+		e.c.I32(int32(s.Cost))
+		e.c.Op(ir.SubI32.Code()...)
+		e.c.Idx(wasm.OpGlobalSet, fuel)
+		e.c.Idx(wasm.OpGlobalGet, fuel)
+		e.c.I32(0)
+		e.c.Op(ir.LtI32.Code()...)
+		e.enter(wasm.OpIf, nil)
+		e.trap(e.OutOfGas, s.At)
+		e.leave()
+	case *ir.Trap:
+		e.trap(s.Fault, s.At)
+	default:
+		e.err = fmt.Errorf("link %s: no code for %T", e.f.Name, s)
+	}
+}
+
+func (e *emitter) trap(fault uint32, at int) {
+	e.c.I32(int32(fault))
+	e.c.Idx(wasm.OpGlobalSet, e.globals[e.Fault])
+	e.c.I32(int32(at))
+	e.c.Idx(wasm.OpGlobalSet, e.globals[e.FaultAt])
+	e.c.Op(wasm.OpUnreachable)
+}
+
+func (e *emitter) ifStmt(s *ir.If) {
+	if test, ok := e.known(s.Test); ok {
+		if test != 0 {
+			e.stmts(s.Then)
+		} else {
+			e.stmts(s.Else)
+		}
+		return
+	}
+	// A lone jump needs no block of its own.
+	if len(s.Then) == 1 && len(s.Else) == 0 {
+		if br, ok := s.Then[0].(*ir.Br); ok {
+			e.expr(s.Test)
+			e.c.Idx(wasm.OpBrIf, e.depth(br.Label))
+			return
+		}
+	}
+	e.expr(s.Test)
+	e.enter(wasm.OpIf, nil)
+	e.stmts(s.Then)
+	if len(s.Else) > 0 {
+		e.c.Op(wasm.OpElse)
+		e.stmts(s.Else)
+	}
+	e.leave()
+}
+
+// known gives the value of an I32 that is a number on this side.
+func (e *emitter) known(x ir.Expr) (int, bool) {
+	switch x := x.(type) {
+	case *ir.Const:
+		return int(int32(uint32(x.Bits))), x.T == ir.I32
+	case *ir.Sym:
+		return e.offset(x.Off)
+	}
+	return 0, false
+}
+
+// fill writes zeros, by stores where the length is small and known.
+func (e *emitter) fill(s *ir.Fill) {
+	n, ok := e.known(s.N)
+	if dst, simple := s.Dst.(*ir.Get); ok && simple && n%8 == 0 && n <= 160 {
+		for at := 0; at < n; at += 8 {
+			e.c.Idx(wasm.OpLocalGet, e.local(dst.Local))
+			e.c.I64(0)
+			e.c.Mem(0x37, 0, at)
+		}
+		return
+	}
+	e.expr(s.Dst)
+	e.c.I32(0)
+	e.expr(s.N)
+	e.c.MemoryFill()
+}
+
+var (
+	loadOps  = [...]byte{ir.MemI8: 0x2c, ir.MemU8: 0x2d, ir.MemI16: 0x2e, ir.MemU16: 0x2f, ir.MemI32: 0x28, ir.MemI64: 0x29, ir.MemF32: 0x2a, ir.MemF64: 0x2b}
+	storeOps = [...]byte{ir.MemI8: 0x3a, ir.MemU8: 0x3a, ir.MemI16: 0x3b, ir.MemU16: 0x3b, ir.MemI32: 0x36, ir.MemI64: 0x37, ir.MemF32: 0x38, ir.MemF64: 0x39}
+	aligns   = [...]int{ir.MemI16: 1, ir.MemU16: 1, ir.MemI32: 2, ir.MemI64: 3, ir.MemF32: 2, ir.MemF64: 3}
+)
+
+const (
+	opDemote  = 0xb6
+	opPromote = 0xbb
+	opF64Eq   = 0x61
+)
+
+func (e *emitter) store(s *ir.Store) {
+	off, ok := e.offset(s.Off)
+	if s.Sent && e.onClient() || !ok {
+		for _, x := range []ir.Expr{s.Addr, s.X} {
+			if effects(x) {
+				e.expr(x)
+				e.c.Op(wasm.OpDrop)
+			}
+		}
+		return
+	}
+	e.expr(s.Addr)
+	e.expr(s.X)
+	if s.Mem == ir.MemF32 || s.Mem == ir.MemF64 {
+		e.canonical(s.Mem, s.X)
+	}
+	e.c.Mem(storeOps[s.Mem], aligns[s.Mem], off)
+}
+
+func (e *emitter) onClient() bool {
+	n, _ := e.offset(ir.Offset{Place: ir.ServerSide})
+	return n == 0
+}
+
+// effects reports whether evaluating x could be noticed.
+func effects(x ir.Expr) (found bool) {
+	ir.EachIn(x, func(ir.Stmt) { found = true }, func(x ir.Expr) {
+		if _, ok := x.(*ir.Call); ok {
+			found = true
+		}
+	})
+	return found
+}
+
+// canonical converts the number on the stack for memory, with the one NaN that
+// every machine must write.
+func (e *emitter) canonical(m ir.Mem, x ir.Expr) {
+	if finite(x) {
+		if m == ir.MemF32 {
+			e.c.Op(opDemote)
+		}
+		return
+	}
+	if e.nan < 0 {
+		e.nan = e.newLocal(wasm.F64)
+	}
+	e.c.Idx(wasm.OpLocalTee, e.nan)
+	if m == ir.MemF32 {
+		e.c.Op(opDemote)
+		e.c.F32(nan32)
+	} else {
+		e.c.F64(nan64)
+	}
+	e.c.Idx(wasm.OpLocalGet, e.nan)
+	e.c.Idx(wasm.OpLocalGet, e.nan)
+	e.c.Op(opF64Eq, wasm.OpSelect)
+}
+
+// finite reports whether x is certainly not a NaN.
+func finite(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.Const:
+		return !math.IsNaN(x.Value())
+	case *ir.Apply:
+		return x.Op == ir.FromI32 || x.Op == ir.FromU32
+	}
+	return false
+}
+
+func (e *emitter) expr(x ir.Expr) {
+	switch x := x.(type) {
+	case *ir.Const:
+		switch x.T {
+		case ir.I32:
+			e.c.I32(int32(uint32(x.Bits)))
+		case ir.I64:
+			e.c.I64(int64(x.Bits))
+		default:
+			e.c.F64(x.Bits)
+		}
+	case *ir.Sym:
+		n, ok := e.offset(x.Off)
+		if !ok {
+			e.err = e.lacking(e.f, x.Off)
+		}
+		e.c.I32(int32(n))
+	case *ir.DataAddr:
+		e.c.I32(int32(e.data[x.Data]))
+	case *ir.Get:
+		e.c.Idx(wasm.OpLocalGet, e.local(x.Local))
+	case *ir.GetGlobal:
+		e.c.Idx(wasm.OpGlobalGet, e.globals[x.Global])
+	case *ir.Load:
+		e.expr(x.Addr)
+		n, ok := e.offset(x.Off)
+		if !ok {
+			e.err = e.lacking(e.f, x.Off)
+		}
+		e.c.Mem(loadOps[x.Mem], aligns[x.Mem], n)
+		if x.Mem == ir.MemF32 {
+			e.c.Op(opPromote)
+		}
+	case *ir.Apply:
+		e.expr(x.X)
+		if x.Y != nil {
+			e.expr(x.Y)
+		}
+		if x.Op == ir.ToInt32 {
+			e.c.Idx(wasm.OpCall, e.funcs[e.ToInt32])
+		} else {
+			e.c.Op(x.Op.Code()...)
+		}
+	case *ir.Cond:
+		e.cond(x)
+	case *ir.Call:
+		for _, a := range x.Args {
+			e.expr(a)
+		}
+		e.c.Idx(wasm.OpCall, e.funcs[x.Fn])
+	case *ir.Seq:
+		e.stmts(x.Body)
+		e.expr(x.Value)
+	default:
+		e.err = fmt.Errorf("link %s: no code for %T", e.f.Name, x)
+	}
+}
+
+func (e *emitter) cond(x *ir.Cond) {
+	if cheap(x.Then) && cheap(x.Else) {
+		e.expr(x.Then)
+		e.expr(x.Else)
+		e.expr(x.Test)
+		e.c.Op(wasm.OpSelect)
+		return
+	}
+	e.expr(x.Test)
+	e.c.Op(wasm.OpIf, byte(x.Type().Wasm()))
+	e.labels = append(e.labels, nil)
+	e.expr(x.Then)
+	e.c.Op(wasm.OpElse)
+	e.expr(x.Else)
+	e.leave()
+}
+
+// cheap reports whether a value costs nothing and does not depend on when it
+// is evaluated relative to a condition without statements.
+func cheap(x ir.Expr) bool {
+	_, ok := x.(*ir.Const)
+	return ok
+}

@@ -1,0 +1,150 @@
+// Package link turns ir into the module of one side. It takes the functions
+// that the host enters, follows their calls, and leaves everything else out:
+// what no shared body reaches never gets into a client's module, constant bytes
+// included. Symbolic places become numbers here, from the side's layout.
+//
+// Memory starts with 16 zero bytes, so that address 0 is no object and reads as
+// one with id 0; constant bytes follow, then the heap, which is the host's.
+package link
+
+import (
+	"fmt"
+
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/body/internal/wasm"
+	"gamehoster/games/schema"
+)
+
+// Options are what a module is linked with.
+type Options struct {
+	Layout   *schema.Layout
+	Globals  []*ir.Global
+	Fuel     *ir.Global // taken from by ir.Fuel
+	Fault    *ir.Global // written by ir.Trap
+	FaultAt  *ir.Global
+	OutOfGas uint32   // the fault of ir.Fuel
+	ToInt32  *ir.Func // stands for the operator of that name
+	MaxPages uint32   // of the module's memory
+}
+
+// dataBase is where constant bytes begin.
+const dataBase = 16
+
+// Link makes a module with the roots exported under their names.
+func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
+	l := &linker{Options: o, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{}, top: dataBase}
+	list := ir.Reach(roots...)
+	for _, f := range list {
+		if l.needsToInt32(f) {
+			list = ir.Reach(append(list, o.ToInt32)...)
+			break
+		}
+	}
+	for i, f := range list {
+		l.funcs[f] = i
+		l.place(f)
+	}
+	m := &wasm.Module{MaxPages: o.MaxPages}
+	for i, g := range o.Globals {
+		l.globals[g] = i
+		export := ""
+		if g.Export {
+			export = g.Name
+		}
+		m.Globals = append(m.Globals, wasm.Global{Type: g.Type.Wasm(), Mutable: true, Export: export})
+	}
+	exported := map[*ir.Func]bool{}
+	for _, f := range roots {
+		exported[f] = true
+	}
+	for _, f := range list {
+		w, err := l.emit(f)
+		if err != nil {
+			return nil, err
+		}
+		if exported[f] {
+			w.Export = f.Name
+		}
+		m.Funcs = append(m.Funcs, w)
+	}
+	m.Data = l.segments
+	heap := (l.top + 63) / 64 * 64
+	m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: int64(heap), Export: "heap"})
+	m.MinPages = uint32((heap + wasm.PageSize - 1) / wasm.PageSize)
+	return m, nil
+}
+
+type linker struct {
+	Options
+	funcs    map[*ir.Func]int
+	globals  map[*ir.Global]int
+	data     map[*ir.Data]int
+	segments []wasm.Data
+	top      int
+}
+
+func (l *linker) needsToInt32(f *ir.Func) (found bool) {
+	ir.Each(f.Body, nil, func(x ir.Expr) {
+		if a, ok := x.(*ir.Apply); ok && a.Op == ir.ToInt32 {
+			found = true
+		}
+	})
+	return found
+}
+
+// place gives addresses to the constant bytes that a function refers to.
+func (l *linker) place(f *ir.Func) {
+	ir.Each(f.Body, nil, func(x ir.Expr) {
+		a, ok := x.(*ir.DataAddr)
+		if !ok {
+			return
+		}
+		if _, placed := l.data[a.Data]; placed {
+			return
+		}
+		l.data[a.Data] = l.top
+		for _, b := range a.Data.Bytes {
+			if b != 0 {
+				l.segments = append(l.segments, wasm.Data{At: uint32(l.top), Bytes: a.Data.Bytes})
+				break
+			}
+		}
+		l.top = (l.top + len(a.Data.Bytes) + 7) / 8 * 8
+	})
+}
+
+// offset is a place's number on this side; ok is false for a field that the
+// side lacks.
+func (l *linker) offset(o ir.Offset) (n int, ok bool) {
+	t := l.Layout.Types
+	switch o.Place {
+	case ir.RowField:
+		if n = t[o.Type].Offsets[o.Field]; n < 0 {
+			return 0, false
+		}
+	case ir.Instance:
+		if n = t[schema.InstanceType].Offsets[o.Field]; n < 0 {
+			return 0, false
+		}
+		n += t[schema.InstanceType].Rows
+	case ir.Rows:
+		n = t[o.Type].Rows
+	case ir.Counts:
+		n = t[o.Type].Counts
+	case ir.Stride:
+		n = t[o.Type].Stride
+	case ir.CommandField:
+		n = l.Layout.Commands[o.Type].Offsets[o.Field]
+	case ir.CommandStride:
+		n = l.Layout.CommandStride
+	case ir.ServerSide:
+		if l.Layout.Side == schema.OnServer {
+			n = 1
+		}
+	}
+	return n + o.Add, true
+}
+
+func (l *linker) lacking(f *ir.Func, o ir.Offset) error {
+	return fmt.Errorf("link %s: the side has no field %d.%d", f.Name, o.Type, o.Field)
+}

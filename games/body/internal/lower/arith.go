@@ -1,0 +1,134 @@
+package lower
+
+import (
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/body/internal/tree"
+)
+
+func (f *function) unary(x *tree.Unary) ir.Expr {
+	switch x.Op {
+	case tree.Not:
+		return ir.Not(f.truth(x.X))
+	case tree.Neg:
+		return ir.Do(ir.NegF64, f.expr(x.X))
+	case tree.BitNot:
+		return ir.Do(ir.FromI32, ir.Do(ir.XorI32, ir.Do(ir.ToInt32, f.expr(x.X)), ir.Int(-1)))
+	}
+	return f.expr(x.X) // plus
+}
+
+var floatOps = map[tree.Op]ir.Op{
+	tree.Add: ir.AddF64, tree.Sub: ir.SubF64, tree.Mul: ir.MulF64, tree.Div: ir.DivF64,
+	tree.Lt: ir.LtF64, tree.Le: ir.LeF64, tree.Gt: ir.GtF64, tree.Ge: ir.GeF64,
+}
+
+var bitOps = map[tree.Op]ir.Op{
+	tree.BitAnd: ir.AndI32, tree.BitOr: ir.OrI32, tree.BitXor: ir.XorI32,
+	tree.Shl: ir.ShlI32, tree.Shr: ir.ShrI32, tree.ShrU: ir.ShrU32,
+}
+
+func (f *function) binary(x *tree.Binary) ir.Expr {
+	switch x.Op {
+	case tree.Eq:
+		return f.equal(operandType(x), f.expr(x.X), f.expr(x.Y))
+	case tree.Ne:
+		return ir.Not(f.equal(operandType(x), f.expr(x.X), f.expr(x.Y)))
+	}
+	return f.arithmetic(x.Op, f.expr(x.X), x.Y)
+}
+
+// operandType is the type that a comparison compares.
+func operandType(x *tree.Binary) tree.Type {
+	if t := x.X.Type(); t.Kind != tree.Null {
+		return t
+	}
+	return x.Y.Type()
+}
+
+func (f *function) equal(t tree.Type, a, b ir.Expr) ir.Expr {
+	switch t.Kind {
+	case tree.Number:
+		return ir.Do(ir.EqF64, a, b)
+	case tree.Str:
+		return &ir.Call{Fn: f.rt.EqualStr(), Args: []ir.Expr{a, b}}
+	}
+	return ir.Do(ir.EqI32, a, b)
+}
+
+// arithmetic applies an operator to a value and an expression, in this order.
+func (f *function) arithmetic(op tree.Op, a ir.Expr, y tree.Expr) ir.Expr {
+	if o, ok := floatOps[op]; ok {
+		return ir.Do(o, a, f.expr(y))
+	}
+	if o, ok := bitOps[op]; ok {
+		bits := ir.Do(o, ir.Do(ir.ToInt32, a), ir.Do(ir.ToInt32, f.expr(y)))
+		if op == tree.ShrU {
+			return ir.Do(ir.FromU32, bits)
+		}
+		return ir.Do(ir.FromI32, bits)
+	}
+	if op == tree.Rem {
+		return &ir.Call{Fn: f.rt.Rem(), Args: []ir.Expr{a, f.expr(y)}}
+	}
+	return f.power(a, y.(*tree.NumberLit).Value)
+}
+
+// power is a ** n for the exponents that the front end lets through.
+func (f *function) power(a ir.Expr, n float64) ir.Expr {
+	return f.seq(func() ir.Expr {
+		v := f.keep(a)
+		switch n {
+		case 0:
+			return ir.Num(1)
+		case 1:
+			return ir.Read(v)
+		case 2:
+			return ir.Do(ir.MulF64, ir.Read(v), ir.Read(v))
+		}
+		return ir.Do(ir.MulF64, ir.Do(ir.MulF64, ir.Read(v), ir.Read(v)), ir.Read(v))
+	})
+}
+
+// instructions are the functions of Math that are one.
+var instructions = map[string]ir.Op{
+	"abs": ir.AbsF64, "ceil": ir.CeilF64, "floor": ir.FloorF64, "fround": ir.Fround, "sqrt": ir.SqrtF64, "trunc": ir.TruncF64,
+}
+
+func (f *function) mathCall(x *tree.Math) ir.Expr {
+	args := make([]ir.Expr, len(x.Args))
+	for i, a := range x.Args {
+		args[i] = f.expr(a)
+	}
+	if op, ok := instructions[x.Name]; ok {
+		return ir.Do(op, args[0])
+	}
+	switch x.Name {
+	case "min", "max":
+		op := ir.MinF64
+		if x.Name == "max" {
+			op = ir.MaxF64
+		}
+		v := args[0]
+		for _, a := range args[1:] {
+			v = ir.Do(op, v, a)
+		}
+		return v
+	case "round":
+		return &ir.Call{Fn: f.rt.Round(), Args: args}
+	case "sign":
+		return &ir.Call{Fn: f.rt.Sign(), Args: args}
+	case "imul":
+		return ir.Do(ir.FromI32, ir.Do(ir.MulI32, ir.Do(ir.ToInt32, args[0]), ir.Do(ir.ToInt32, args[1])))
+	case "hypot":
+		fn := f.math("hypot")
+		v := args[0]
+		if len(args) == 1 {
+			return ir.Do(ir.AbsF64, v)
+		}
+		for _, a := range args[1:] {
+			v = &ir.Call{Fn: fn, Args: []ir.Expr{v, a}}
+		}
+		return v
+	}
+	return &ir.Call{Fn: f.math(x.Name), Args: args}
+}

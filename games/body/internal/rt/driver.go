@@ -1,0 +1,275 @@
+package rt
+
+import (
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/schema"
+)
+
+// Moment is when a body runs.
+type Moment uint8
+
+const (
+	Start Moment = iota
+	Leave
+	Join
+	OnCommand
+	Update
+)
+
+// Body is a compiled body, at its number's place in the driver's list.
+type Body struct {
+	Fn     *ir.Func // (base[, row[, command record]])
+	At     int      // position of the function, for faults of the body as a whole
+	Moment Moment
+	Server bool
+	Of     *schema.Type
+	Cmd    *schema.Command
+}
+
+// Budget is the fuel of one body run and of one tick.
+type Budget struct {
+	Body int
+	Tick int // server only
+}
+
+// Driver makes the functions that the host calls.
+//
+//	tick(base, input): leaves, joins, commands, updates, the instance, compaction
+//	start(base):       the instance's defaults, instance.server.start, compaction
+type Driver struct {
+	rt     *Runtime
+	bodies []Body
+	side   schema.Side
+	budget Budget
+	capped uint32 // the fault of a tick that is over its budget
+
+	base, input   *ir.Local
+	skips, skipAt *ir.Local
+}
+
+// NewDriver gives the driver of one side. The list has all bodies of the game,
+// as their numbers must agree; a client's driver leaves the server's out.
+func NewDriver(r *Runtime, bodies []Body, side schema.Side, budget Budget, capped uint32) *Driver {
+	return &Driver{
+		rt: r, bodies: bodies, side: side, budget: budget, capped: capped,
+		base: local("base", ir.I32), input: local("input", ir.I32), skips: local("skips", ir.I32), skipAt: local("skip_at", ir.I32),
+	}
+}
+
+func (d *Driver) server() bool { return d.side == schema.OnServer }
+
+// each calls do for every body of the side that runs at a moment for a type.
+func (d *Driver) each(m Moment, of *schema.Type, server bool, do func(number int, b Body)) {
+	for i, b := range d.bodies {
+		if b.Moment == m && b.Of == of && b.Server == server && (!server || d.server()) {
+			do(i, b)
+		}
+	}
+}
+
+// run is one run of a body: skipped if the host says so, else with a budget
+// and a random sequence of its own. actor is the id of the row's object.
+func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt {
+	g := &d.rt.Globals
+	out := &ir.Label{Name: "skipped"}
+	called := &ir.Call{Fn: b.Fn, Args: append([]ir.Expr{get(d.base)}, args...)[:len(b.Fn.Params)]}
+	body := []ir.Stmt{
+		&ir.SetGlobal{Global: g.FaultActor, X: actor},
+		&ir.SetGlobal{Global: g.FaultBody, X: ir.Int(number)},
+		when(get(d.skips), when(&ir.Call{Fn: d.skipped(), Args: []ir.Expr{get(d.skipAt), get(d.skips)}}, &ir.Br{Label: out})),
+	}
+	uses := d.uses(b.Fn)
+	if uses.fuel {
+		body = append(body, &ir.SetGlobal{Global: g.Fuel, X: ir.Int(d.budget.Body)})
+	}
+	if uses.random {
+		body = append(body, &ir.SetGlobal{Global: g.Seeded, X: ir.Int(0)})
+	}
+	if uses.secret {
+		body = append(body, &ir.SetGlobal{Global: g.Secreted, X: ir.Int(0)})
+	}
+	body = append(body, &ir.Eval{X: called})
+	if uses.fuel && d.server() {
+		spent := ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: g.Fuel})
+		body = append(body,
+			&ir.SetGlobal{Global: g.TickFuel, X: ir.Do(ir.SubI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Do(ir.ExtendI32, spent))},
+			when(ir.Do(ir.LtI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Long(0)), &ir.Trap{Fault: d.capped, At: b.At}))
+	}
+	return &ir.Block{Label: out, Body: body}
+}
+
+type uses struct{ fuel, random, secret bool }
+
+func (d *Driver) uses(f *ir.Func) (u uses) {
+	random, secret := d.rt.funcs["random"], d.rt.funcs["random.server"]
+	for _, f := range ir.Reach(f) {
+		u.random = u.random || f == random
+		u.secret = u.secret || f == secret
+		ir.Each(f.Body, func(s ir.Stmt) {
+			if _, ok := s.(*ir.Fuel); ok {
+				u.fuel = true
+			}
+		}, nil)
+	}
+	return u
+}
+
+// skipped is the function (list, n) that looks the running body and actor up
+// among the tick's skips.
+func (d *Driver) skipped() *ir.Func {
+	g := &d.rt.Globals
+	return d.rt.once("skipped", func(f *ir.Func) {
+		at, n, actor := local("at", ir.I32), local("n", ir.I32), local("actor", ir.I32)
+		f.Params, f.Result = []*ir.Local{at, n}, ir.I32
+		all := int32(-1) // schema.AllActors
+		f.Body = []ir.Stmt{
+			while(get(n),
+				when(ir.Do(ir.EqI32, load(get(at), ir.At(0)), &ir.GetGlobal{Global: g.FaultBody}),
+					set(actor, load(get(at), ir.At(4))),
+					when(ir.Either(ir.Do(ir.EqI32, get(actor), ir.Int(int(all))), ir.Do(ir.EqI32, get(actor), &ir.GetGlobal{Global: g.FaultActor})),
+						ret(ir.Int(1)))),
+				set(at, add(get(at), ir.Int(schema.SkipSize))),
+				set(n, ir.Do(ir.SubI32, get(n), ir.Int(1)))),
+			ret(ir.Int(0)),
+		}
+	})
+}
+
+// Start is the server's start function.
+func (d *Driver) Start() *ir.Func {
+	f := &ir.Func{Name: "start", Params: []*ir.Local{d.base}, Keep: true}
+	in := d.rt.def.Instance()
+	f.Body = append(f.Body, set(d.skips, ir.Int(0)))
+	f.Body = append(f.Body, d.begin()...)
+	f.Body = append(f.Body, d.rt.defaults(in, func() ir.Expr { return get(d.base) }, ir.Instance)...)
+	d.each(Start, in, true, func(n int, b Body) { f.Body = append(f.Body, d.run(n, b, ir.Int(0))) })
+	f.Body = append(f.Body, d.end()...)
+	return f
+}
+
+// Tick is the tick function.
+func (d *Driver) Tick() *ir.Func {
+	f := &ir.Func{Name: "tick", Params: []*ir.Local{d.base, d.input}, Keep: true}
+	f.Body = append(f.Body, store(get(d.base), ir.At(schema.HeaderTick), add(load(get(d.base), ir.At(schema.HeaderTick)), ir.Int(1))))
+	f.Body = append(f.Body, d.begin()...)
+	f.Body = append(f.Body, set(d.skips, ir.Int(0)), when(get(d.input), d.inputs()...))
+	for _, t := range d.rt.def.Types[1:] {
+		f.Body = append(f.Body, d.updates(t)...)
+	}
+	in := d.rt.def.Instance()
+	for _, server := range []bool{false, true} {
+		d.each(Update, in, server, func(n int, b Body) { f.Body = append(f.Body, d.run(n, b, ir.Int(0))) })
+	}
+	f.Body = append(f.Body, d.end()...)
+	return f
+}
+
+func (d *Driver) begin() []ir.Stmt {
+	g := &d.rt.Globals
+	list := []ir.Stmt{&ir.SetGlobal{Global: g.Seq, X: ir.Int(0)}}
+	if d.server() {
+		list = append(list, &ir.SetGlobal{Global: g.TickFuel, X: ir.Long(uint64(d.budget.Tick))})
+	}
+	return list
+}
+
+// inputs runs what the host filed for the tick.
+func (d *Driver) inputs() []ir.Stmt {
+	at, n := local("at", ir.I32), local("n", ir.I32)
+	step := func(size ir.Expr) []ir.Stmt {
+		return []ir.Stmt{set(at, add(get(at), size)), set(n, ir.Do(ir.SubI32, get(n), ir.Int(1)))}
+	}
+	count := func(i int) ir.Expr { return load(get(d.input), ir.At(4*i)) }
+	body := []ir.Stmt{
+		set(d.skips, count(0)),
+		set(d.skipAt, add(get(d.input), ir.Int(schema.InputHeader))),
+		set(at, add(get(d.skipAt), ir.Do(ir.MulI32, get(d.skips), ir.Int(schema.SkipSize)))),
+	}
+	if d.server() {
+		body = append(body, set(n, count(1)), while(get(n), append(d.leave(at), step(ir.Int(schema.LeaveSize))...)...))
+		body = append(body, set(n, count(2)), while(get(n), append(d.join(at), step(ir.Int(schema.JoinSize))...)...))
+	}
+	body = append(body, set(n, count(3)), while(get(n), append(d.command(at), step(&ir.Sym{Off: ir.Offset{Place: ir.CommandStride}})...)...))
+	return append(body, &ir.SetGlobal{Global: d.rt.Seq, X: ir.Int(0)})
+}
+
+func (d *Driver) findPlayer(at *ir.Local, off int) ir.Expr {
+	return &ir.Call{Fn: d.rt.Find(d.rt.def.Player()), Args: []ir.Expr{get(d.base), load(get(at), ir.At(off))}}
+}
+
+func (d *Driver) leave(at *ir.Local) []ir.Stmt {
+	player := d.rt.def.Player()
+	row := local("row", ir.I32)
+	var run []ir.Stmt
+	d.each(Leave, player, true, func(n int, b Body) { run = append(run, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))) })
+	run = append(run, &ir.Eval{X: &ir.Call{Fn: d.rt.Remove(player), Args: []ir.Expr{get(d.base), get(row)}}})
+	return []ir.Stmt{set(row, d.findPlayer(at, 0)), when(get(row), run...)}
+}
+
+func (d *Driver) join(at *ir.Local) []ir.Stmt {
+	player := d.rt.def.Player()
+	row := local("row", ir.I32)
+	run := d.rt.appendRow(player, d.base, row, load(get(at), ir.At(0)), schema.MarkWritten)
+	if f := player.Field("name"); f != nil && f.Kind == schema.Str {
+		run = append(run, &ir.Eval{X: &ir.Call{Fn: d.rt.SetStr(), Args: []ir.Expr{
+			add(get(row), &ir.Sym{Off: ir.Offset{Place: ir.RowField, Type: player.Index, Field: f.Index}}),
+			ir.Int(f.Len), add(get(at), ir.Int(schema.JoinName))}}})
+	}
+	d.each(Join, player, true, func(n int, b Body) { run = append(run, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))) })
+	return []ir.Stmt{when(ir.Do(ir.LtU32, load(get(d.base), counts(player, schema.CountRows)), ir.Int(player.Max)), run...)}
+}
+
+func (d *Driver) command(at *ir.Local) []ir.Stmt {
+	player := d.rt.def.Player()
+	row := local("row", ir.I32)
+	body := []ir.Stmt{
+		set(row, d.findPlayer(at, schema.CommandPlayer)),
+	}
+	run := []ir.Stmt{&ir.SetGlobal{Global: d.rt.Seq, X: load(get(at), ir.At(schema.CommandSeq))}}
+	for _, c := range d.rt.def.Commands {
+		var handlers []ir.Stmt
+		for _, server := range []bool{false, true} {
+			d.each(OnCommand, player, server, func(n int, b Body) {
+				if b.Cmd == c {
+					handlers = append(handlers, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row), get(at)))
+				}
+			})
+		}
+		if len(handlers) > 0 {
+			run = append(run, when(ir.Do(ir.EqI32, load(get(at), ir.At(schema.CommandNumber)), ir.Int(c.Index)), handlers...))
+		}
+	}
+	return append(body, when(get(row), run...))
+}
+
+// updates runs the update bodies of one type for the rows that the tick began
+// with.
+func (d *Driver) updates(t *schema.Type) []ir.Stmt {
+	row, end := local("row", ir.I32), local("end", ir.I32)
+	var run []ir.Stmt
+	for _, server := range []bool{false, true} {
+		d.each(Update, t, server, func(n int, b Body) {
+			run = append(run, when(ir.Not(Removed(get(row))), d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))))
+		})
+	}
+	if len(run) == 0 {
+		return nil
+	}
+	return []ir.Stmt{
+		set(row, FirstRow(get(d.base), t)),
+		set(end, add(get(row), ir.Do(ir.MulI32, load(get(d.base), counts(t, schema.CountSorted)), Stride(t)))),
+		while(ir.Do(ir.LtU32, get(row), get(end)), append(run, set(row, add(get(row), Stride(t))))...),
+	}
+}
+
+// end compacts the types whose rows came or went.
+func (d *Driver) end() (list []ir.Stmt) {
+	for _, t := range d.rt.def.Types[1:] {
+		rows := load(get(d.base), counts(t, schema.CountRows))
+		changed := ir.Do(ir.OrI32,
+			ir.Do(ir.XorI32, rows, load(get(d.base), counts(t, schema.CountSorted))),
+			ir.Do(ir.XorI32, load(get(d.base), counts(t, schema.CountRows)), load(get(d.base), counts(t, schema.CountLive))))
+		list = append(list, when(changed, &ir.Eval{X: &ir.Call{Fn: d.rt.compact(t), Args: []ir.Expr{get(d.base)}}}))
+	}
+	return list
+}

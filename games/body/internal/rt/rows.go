@@ -1,0 +1,175 @@
+package rt
+
+import (
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/schema"
+)
+
+// Spawn is the function (base[, owner]) that appends a row with its defaults
+// and gives its address, or null where the type's rows are used up. Rows
+// removed in this tick count until its end.
+func (r *Runtime) Spawn(t *schema.Type, server bool) *ir.Func {
+	name := typed("spawn", t)
+	next, mark := ir.At(schema.HeaderNextShared), 0
+	if server {
+		name, next, mark = typed("spawn.server", t), ir.At(schema.HeaderNextServer), schema.MarkWritten
+	}
+	return r.once(name, func(f *ir.Func) {
+		base, id := local("base", ir.I32), local("id", ir.I32)
+		f.Params, f.Result = []*ir.Local{base}, ir.I32
+		row := local("row", ir.I32)
+		f.Body = []ir.Stmt{
+			when(ir.Do(ir.EqI32, load(get(base), counts(t, schema.CountRows)), ir.Int(t.Max)), ret(ir.Int(0))),
+			set(id, load(get(base), next)),
+			store(get(base), next, add(get(id), ir.Int(schema.IDStep))),
+		}
+		f.Body = append(f.Body, r.appendRow(t, base, row, get(id), mark)...)
+		if t.Owned {
+			owner := local("owner", ir.I32)
+			f.Params = append(f.Params, owner)
+			f.Body = append(f.Body, store(get(row), ir.At(schema.RowOwner), get(owner)))
+		}
+		f.Body = append(f.Body, ret(get(row)))
+	})
+}
+
+// appendRow adds a row behind the others and sets row to its address. The
+// caller made sure that there is room.
+func (r *Runtime) appendRow(t *schema.Type, base, row *ir.Local, id ir.Expr, mark int) []ir.Stmt {
+	body := []ir.Stmt{
+		set(row, RowsEnd(get(base), t)),
+		store(get(base), counts(t, schema.CountRows), add(load(get(base), counts(t, schema.CountRows)), ir.Int(1))),
+		store(get(base), counts(t, schema.CountLive), add(load(get(base), counts(t, schema.CountLive)), ir.Int(1))),
+		&ir.Fill{Dst: get(row), N: Stride(t)},
+		store(get(row), ir.At(schema.RowID), id),
+	}
+	if mark != 0 {
+		body = append(body, store(get(row), ir.At(schema.RowMark), ir.Int(mark)))
+	}
+	return append(body, r.defaults(t, func() ir.Expr { return get(row) }, ir.RowField)...)
+}
+
+// defaults are the stores of a type's default values into zeroed memory. The
+// linker drops those of fields that a side lacks.
+func (r *Runtime) defaults(t *schema.Type, addr func() ir.Expr, place ir.Place) (body []ir.Stmt) {
+	for _, f := range t.Fields {
+		off := ir.Offset{Place: place, Type: t.Index, Field: f.Index}
+		switch {
+		case f.Kind == schema.Str && f.Text != "":
+			text := append([]byte{byte(len(f.Text))}, f.Text...)
+			for i, b := range text {
+				o := off
+				o.Add = i
+				body = append(body, &ir.Store{Addr: addr(), Off: o, Mem: ir.MemU8, X: ir.Int(int(b))})
+			}
+		case f.Kind == schema.Bool && f.Default != 0:
+			body = append(body, &ir.Store{Addr: addr(), Off: off, Mem: ir.MemU8, X: ir.Int(1)})
+		case f.Kind.Number() && f.Default != 0:
+			x := ir.Num(f.Default)
+			if f.Kind.Integer() {
+				x = ir.Do(ir.ToInt32, x)
+			}
+			body = append(body, &ir.Store{Addr: addr(), Off: off, Mem: MemOf(f.Kind), X: x})
+		}
+	}
+	return body
+}
+
+// MemOf is how a field's value lies in a row; a Str has none.
+func MemOf(k schema.Kind) ir.Mem {
+	return [...]ir.Mem{
+		schema.Bool: ir.MemU8, schema.I8: ir.MemI8, schema.U8: ir.MemU8, schema.I16: ir.MemI16, schema.U16: ir.MemU16,
+		schema.I32: ir.MemI32, schema.U32: ir.MemI32, schema.F32: ir.MemF32, schema.F64: ir.MemF64, schema.Ref: ir.MemI32,
+	}[k]
+}
+
+// Find is the function (base, id) that gives the row of an id, or null where
+// there is none or it was removed.
+func (r *Runtime) Find(t *schema.Type) *ir.Func {
+	return r.once(typed("find", t), func(f *ir.Func) {
+		base, id := local("base", ir.I32), local("id", ir.I32)
+		f.Params, f.Result = []*ir.Local{base, id}, ir.I32
+		from, to, mid, row, end := local("from", ir.I32), local("to", ir.I32), local("mid", ir.I32), local("row", ir.I32), local("end", ir.I32)
+		at := func(i *ir.Local) ir.Expr {
+			return add(FirstRow(get(base), t), ir.Do(ir.MulI32, get(i), Stride(t)))
+		}
+		found := when(ir.Do(ir.EqI32, load(get(row), ir.At(schema.RowID)), get(id)),
+			ret(&ir.Cond{Test: Removed(get(row)), Then: ir.Int(0), Else: get(row)}))
+		f.Body = []ir.Stmt{
+			when(ir.Not(get(id)), ret(ir.Int(0))),
+			set(from, ir.Int(0)),
+			set(to, load(get(base), counts(t, schema.CountSorted))),
+			while(ir.Do(ir.LtU32, get(from), get(to)),
+				set(mid, ir.Do(ir.ShrU32, add(get(from), get(to)), ir.Int(1))),
+				&ir.If{
+					Test: ir.Do(ir.LtU32, load(at(mid), ir.At(schema.RowID)), get(id)),
+					Then: []ir.Stmt{set(from, add(get(mid), ir.Int(1)))},
+					Else: []ir.Stmt{set(to, get(mid))},
+				}),
+			set(row, at(from)),
+			set(end, RowsEnd(get(base), t)),
+			// from is now the place in the sorted part, or the first row behind it
+			when(ir.Do(ir.LtU32, get(row), get(end)), found),
+			set(from, load(get(base), counts(t, schema.CountSorted))),
+			set(row, at(from)),
+			while(ir.Do(ir.LtU32, get(row), get(end)),
+				found,
+				set(row, add(get(row), Stride(t)))),
+			ret(ir.Int(0)),
+		}
+	})
+}
+
+// Remove is the function (base, row) that marks a row removed.
+func (r *Runtime) Remove(t *schema.Type) *ir.Func {
+	return r.once(typed("remove", t), func(f *ir.Func) {
+		base, row := local("base", ir.I32), local("row", ir.I32)
+		f.Params = []*ir.Local{base, row}
+		f.Body = []ir.Stmt{when(ir.Not(Removed(get(row))),
+			store(get(row), ir.At(schema.RowMark), ir.Do(ir.OrI32, load(get(row), ir.At(schema.RowMark)), ir.Int(schema.MarkRemoved))),
+			store(get(base), counts(t, schema.CountLive), ir.Do(ir.SubI32, Live(get(base), t), ir.Int(1))))}
+	})
+}
+
+// compact is the function (base) that drops a type's removed rows, closing the
+// gaps, and puts the rows that were appended in this tick in their places. It
+// leaves dense rows in ascending order of id. Rows arrive nearly sorted: each of
+// the id counters ascends, so only a row that the slower counter made has to move.
+func (r *Runtime) compact(t *schema.Type) *ir.Func {
+	return r.once(typed("compact", t), func(f *ir.Func) {
+		base := local("base", ir.I32)
+		f.Params = []*ir.Local{base}
+		first, from, to, end := local("first", ir.I32), local("from", ir.I32), local("to", ir.I32), local("end", ir.I32)
+		stride := func() ir.Expr { return Stride(t) }
+		id := func(row ir.Expr) ir.Expr { return load(row, ir.At(schema.RowID)) }
+		before := func(row *ir.Local) ir.Expr { return ir.Do(ir.SubI32, get(row), stride()) }
+		f.Body = []ir.Stmt{
+			set(first, FirstRow(get(base), t)),
+			set(from, get(first)),
+			set(to, get(first)),
+			set(end, RowsEnd(get(base), t)),
+			while(ir.Do(ir.LtU32, get(from), get(end)),
+				when(ir.Not(Removed(get(from))),
+					when(ir.Do(ir.NeI32, get(from), get(to)),
+						&ir.Copy{Dst: get(to), Src: get(from), N: stride()}),
+					set(to, add(get(to), stride()))),
+				set(from, add(get(from), stride()))),
+			// rows [first, to) are dense; sort by insertion
+			set(end, get(to)),
+			set(from, add(get(first), stride())),
+			while(ir.Do(ir.LtU32, get(from), get(end)),
+				when(ir.Do(ir.LtU32, id(get(from)), id(before(from))),
+					&ir.Copy{Dst: &ir.DataAddr{Data: r.scratch}, Src: get(from), N: stride()},
+					set(to, get(from)),
+					while(ir.Both(ir.Do(ir.GtU32, get(to), get(first)), ir.Do(ir.LtU32, id(&ir.DataAddr{Data: r.scratch}), id(before(to)))),
+						set(to, before(to))),
+					&ir.Copy{Dst: add(get(to), stride()), Src: get(to), N: ir.Do(ir.SubI32, get(from), get(to))},
+					&ir.Copy{Dst: get(to), Src: &ir.DataAddr{Data: r.scratch}, N: stride()}),
+				set(from, add(get(from), stride()))),
+			set(to, ir.Do(ir.DivU32, ir.Do(ir.SubI32, get(end), get(first)), stride())),
+			store(get(base), counts(t, schema.CountRows), get(to)),
+			store(get(base), counts(t, schema.CountLive), get(to)),
+			store(get(base), counts(t, schema.CountSorted), get(to)),
+		}
+	})
+}

@@ -1,0 +1,133 @@
+// Package rt is the part of a game's module that no author wrote: the driver
+// that runs a tick, the rows of objects (made, found, removed, compacted), the
+// random numbers, and the few operations of JavaScript that WebAssembly has no
+// instruction for. All of it is ir, written by hand, and like the bodies it
+// serves both sides: where they differ the linker decides.
+package rt
+
+import (
+	"strconv"
+
+	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/schema"
+)
+
+// Globals are the module's variables.
+type Globals struct {
+	Fault, FaultAt, FaultBody, FaultActor *ir.Global // read by the host after a trap
+
+	Fuel     *ir.Global // what is left of the running body's budget
+	TickFuel *ir.Global // server: what is left of the tick's
+	Seq      *ir.Global // of the running command; 0 in other bodies
+	Seed     *ir.Global // of the running body's random numbers, advanced by each
+	Seeded   *ir.Global // whether Seed is set
+	Secret   *ir.Global // the same for serverRandom()
+	Secreted *ir.Global
+}
+
+// Runtime makes the functions that a game's bodies need, each when it is
+// first asked for.
+type Runtime struct {
+	Globals
+	def     *schema.Definition
+	funcs   map[string]*ir.Func
+	scratch *ir.Data // a row on its way to its place
+}
+
+// New gives the runtime of a game.
+func New(def *schema.Definition) *Runtime {
+	i32 := func(name string, export bool) *ir.Global { return &ir.Global{Name: name, Type: ir.I32, Export: export} }
+	largest := 0
+	for _, t := range schema.NewLayout(def, schema.OnServer).Types {
+		largest = max(largest, t.Stride)
+	}
+	return &Runtime{
+		Globals: Globals{
+			Fault: i32("fault", true), FaultAt: i32("fault_at", true), FaultBody: i32("fault_body", true), FaultActor: i32("fault_actor", true),
+			Fuel: i32("fuel", false), TickFuel: &ir.Global{Name: "tick_fuel", Type: ir.I64}, Seq: i32("seq", false),
+			Seed: &ir.Global{Name: "seed", Type: ir.I64}, Seeded: i32("seeded", false),
+			Secret: &ir.Global{Name: "secret", Type: ir.I64}, Secreted: i32("secreted", false),
+		},
+		def:     def,
+		funcs:   map[string]*ir.Func{},
+		scratch: &ir.Data{Name: "row", Bytes: make([]byte, largest)},
+	}
+}
+
+// once gives the function of a name, building it the first time.
+func (r *Runtime) once(name string, build func(f *ir.Func)) *ir.Func {
+	f := r.funcs[name]
+	if f == nil {
+		f = &ir.Func{Name: name}
+		r.funcs[name] = f
+		build(f)
+	}
+	return f
+}
+
+func local(name string, t ir.Type) *ir.Local { return &ir.Local{Name: name, Type: t} }
+
+func get(l *ir.Local) ir.Expr { return &ir.Get{Local: l} }
+
+func set(l *ir.Local, x ir.Expr) ir.Stmt { return &ir.Set{Local: l, X: x} }
+
+func load(addr ir.Expr, off ir.Offset) ir.Expr {
+	return &ir.Load{Addr: addr, Off: off, Mem: ir.MemI32}
+}
+
+func store(addr ir.Expr, off ir.Offset, x ir.Expr) ir.Stmt {
+	return &ir.Store{Addr: addr, Off: off, Mem: ir.MemI32, X: x}
+}
+
+func add(x, y ir.Expr) ir.Expr { return ir.Do(ir.AddI32, x, y) }
+
+func ret(x ir.Expr) ir.Stmt { return &ir.Return{X: x} }
+
+func when(test ir.Expr, then ...ir.Stmt) ir.Stmt { return &ir.If{Test: test, Then: then} }
+
+// while is a loop that ends where test is zero.
+func while(test ir.Expr, body ...ir.Stmt) ir.Stmt {
+	out, again := &ir.Label{Name: "out"}, &ir.Label{Name: "again"}
+	loop := []ir.Stmt{when(ir.Not(test), &ir.Br{Label: out})}
+	loop = append(loop, body...)
+	loop = append(loop, &ir.Br{Label: again})
+	return &ir.Block{Label: out, Body: []ir.Stmt{&ir.Loop{Label: again, Body: loop}}}
+}
+
+func counts(t *schema.Type, which int) ir.Offset {
+	return ir.Offset{Place: ir.Counts, Type: t.Index, Add: which}
+}
+
+func rowsOf(t *schema.Type) ir.Expr { return &ir.Sym{Off: ir.Offset{Place: ir.Rows, Type: t.Index}} }
+
+// Stride is the size of a row of a type.
+func Stride(t *schema.Type) ir.Expr {
+	return &ir.Sym{Off: ir.Offset{Place: ir.Stride, Type: t.Index}}
+}
+
+// FirstRow is the address of a type's first row.
+func FirstRow(base ir.Expr, t *schema.Type) ir.Expr { return add(base, rowsOf(t)) }
+
+// RowsEnd is the address behind a type's last row.
+func RowsEnd(base ir.Expr, t *schema.Type) ir.Expr {
+	return add(FirstRow(base, t), ir.Do(ir.MulI32, load(base, counts(t, schema.CountRows)), Stride(t)))
+}
+
+// Live is how many objects of a type there are.
+func Live(base ir.Expr, t *schema.Type) ir.Expr { return load(base, counts(t, schema.CountLive)) }
+
+// Removed is not zero where a row is marked removed.
+func Removed(row ir.Expr) ir.Expr {
+	return ir.Do(ir.AndI32, load(row, ir.At(schema.RowMark)), ir.Int(schema.MarkRemoved))
+}
+
+// MarkWritten is the statement that notes a server body's write in a row; off
+// is where the mark is.
+func MarkWritten(row ir.Expr, off ir.Offset) ir.Stmt {
+	return store(row, off, ir.Do(ir.OrI32, load(row, off), ir.Int(schema.MarkWritten)))
+}
+
+// Type is the type of a number.
+func (r *Runtime) Type(number int) *schema.Type { return r.def.Types[number] }
+
+func typed(name string, t *schema.Type) string { return name + "." + strconv.Itoa(t.Index) }

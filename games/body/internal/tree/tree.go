@@ -1,0 +1,363 @@
+// Package tree is a game's bodies after they were understood: every name is
+// resolved, every expression has a type, every helper is an instance for the
+// types it is called with. The front end builds it from JavaScript, the sync
+// check walks it, the lowering turns it into ir. It has no positions but
+// offsets into the file set and no text but string literals.
+package tree
+
+import (
+	"github.com/grafana/sobek/file"
+
+	"gamehoster/games/schema"
+)
+
+// Kind is the kind of a type.
+type Kind uint8
+
+const (
+	Bad    Kind = iota // of an expression that was refused already; fits everywhere
+	Void               // nothing: a call of a function that returns no value
+	Number             // a double
+	Bool
+	Str
+	Null    // the type of null alone
+	Object  // a player or an entity
+	Command // the command that a handler was called with
+)
+
+// Type is the type of an expression.
+type Type struct {
+	Kind Kind
+	Of   *schema.Type    // Object
+	Cmd  *schema.Command // Command
+	Null bool            // Object: may be null
+}
+
+// String is the type as authors are told of it.
+func (t Type) String() string {
+	switch t.Kind {
+	case Void:
+		return "nothing"
+	case Number:
+		return "a number"
+	case Bool:
+		return "a bool"
+	case Str:
+		return "a str"
+	case Null:
+		return "null"
+	case Object:
+		s := "an object of type " + t.Of.Name
+		if t.Null {
+			s += " or null"
+		}
+		return s
+	case Command:
+		return "a command"
+	}
+	return "an error"
+}
+
+// Var is a variable or parameter of one function instance.
+type Var struct {
+	Name     string
+	Type     Type
+	Const    bool
+	Assigned bool // written after its declaration
+}
+
+// Func is one function for the types it is called with.
+type Func struct {
+	Name   string
+	At     file.Idx
+	Server bool // runs in server bodies: may see everything
+	Params []*Var
+	Result Type
+	Body   []Stmt
+}
+
+// Node is what all expressions share.
+type Node struct {
+	At file.Idx
+	T  Type
+}
+
+// Pos is where the expression begins in the file set.
+func (n *Node) Pos() file.Idx { return n.At }
+
+// Type is the expression's type.
+func (n *Node) Type() Type { return n.T }
+
+// Expr is an expression.
+type Expr interface {
+	Pos() file.Idx
+	Type() Type
+}
+
+// Op is an operator of JavaScript.
+type Op uint8
+
+const (
+	NoOp Op = iota
+	Add
+	Sub
+	Mul
+	Div
+	Rem
+	Pow
+	BitAnd
+	BitOr
+	BitXor
+	Shl
+	Shr
+	ShrU
+	Eq
+	Ne
+	Lt
+	Le
+	Gt
+	Ge
+	Not
+	Neg
+	Plus
+	BitNot
+	And
+	Or
+)
+
+// Builtin is a property that no definition declares.
+type Builtin uint8
+
+const (
+	ID     Builtin = iota // of an object
+	Owner                 // of an owned object
+	Tick                  // of game
+	Dt                    // of game
+	Open                  // of game; writable by server bodies
+	Count                 // of a collection
+	Length                // of a constant table
+)
+
+type (
+	// NumberLit is a number.
+	NumberLit struct {
+		Node
+		Value float64
+	}
+	// BoolLit is true or false.
+	BoolLit struct {
+		Node
+		Value bool
+	}
+	// StrLit is a string.
+	StrLit struct {
+		Node
+		Value string
+	}
+	// NullLit is null.
+	NullLit struct{ Node }
+	// VarRef reads a variable.
+	VarRef struct {
+		Node
+		Var *Var
+	}
+	// Field is a field of an object or, with Obj nil, of the instance. It reads,
+	// and as the target of an Assign is written.
+	Field struct {
+		Node
+		Obj   Expr
+		Of    *schema.Type
+		Field *schema.Field
+	}
+	// CommandField reads a field of a command.
+	CommandField struct {
+		Node
+		Obj   Expr
+		Cmd   *schema.Command
+		Field *schema.Field
+	}
+	// Property reads a Builtin; Of is the type for ID, Owner and Count.
+	Property struct {
+		Node
+		What  Builtin
+		Obj   Expr
+		Of    *schema.Type
+		Table *Table
+	}
+	// Unary is Not, Neg, Plus or BitNot.
+	Unary struct {
+		Node
+		Op Op
+		X  Expr
+	}
+	// Binary is arithmetic, bits or a comparison. Operands of a comparison are
+	// two numbers, bools, strs or objects.
+	Binary struct {
+		Node
+		Op   Op
+		X, Y Expr
+	}
+	// Logical is And or Or: it yields one of its operands.
+	Logical struct {
+		Node
+		Op   Op
+		X, Y Expr
+	}
+	// Nullish is X ?? Y, where X is an object or an Optional.
+	Nullish struct {
+		Node
+		X, Y Expr
+	}
+	// Optional is Base?.Rest: Var holds the value of Base while Rest is evaluated,
+	// which it is not when that is null. Its type is Rest's, which it has only on
+	// the left of ?? or when its value is not used.
+	Optional struct {
+		Node
+		Base Expr
+		Var  *Var
+		Rest Expr
+	}
+	// Cond is Test ? Then : Else.
+	Cond struct {
+		Node
+		Test, Then, Else Expr
+	}
+	// Assign writes a VarRef, a Field or the Open property. With Op, the old value
+	// is its left operand. Its value is the new one or, with Old, the one before.
+	Assign struct {
+		Node
+		Target Expr
+		Op     Op
+		X      Expr
+		Old    bool
+	}
+	// Comma evaluates all and yields the last.
+	Comma struct {
+		Node
+		List []Expr
+	}
+	// Call calls a helper.
+	Call struct {
+		Node
+		Fn   *Func
+		Args []Expr
+	}
+	// Math calls a function of Math.
+	Math struct {
+		Node
+		Name string
+		Args []Expr
+	}
+	// Random is random() or serverRandom().
+	Random struct {
+		Node
+		Server bool
+	}
+	// Spawn makes an object; Owner is nil for types without.
+	Spawn struct {
+		Node
+		Of    *schema.Type
+		Owner Expr
+	}
+	// Find looks an object up by id.
+	Find struct {
+		Node
+		Of *schema.Type
+		ID Expr
+	}
+	// Remove removes an object.
+	Remove struct {
+		Node
+		Of  *schema.Type
+		Obj Expr
+	}
+	// End is game.end().
+	End struct{ Node }
+	// Index reads a constant table.
+	Index struct {
+		Node
+		Table *Table
+		X     Expr
+	}
+	// NonNull is X, which must not be null: a null is a fault at Node.At.
+	NonNull struct {
+		Node
+		X Expr
+	}
+)
+
+// Table is a constant array of numbers.
+type Table struct {
+	Name   string
+	Values []float64
+}
+
+// Stmt is a statement.
+type Stmt interface{ stmt() }
+
+// Target is what a Break or Continue refers to.
+type Target struct{ Name string }
+
+type (
+	// Decl declares a variable with its first value.
+	Decl struct {
+		Var *Var
+		X   Expr
+	}
+	// Eval evaluates for the effects.
+	Eval struct{ X Expr }
+	// Block is statements in a scope of their own.
+	Block struct{ Body []Stmt }
+	// If chooses by the truth of Test.
+	If struct {
+		Test       Expr
+		Then, Else []Stmt
+	}
+	// Loop is for, while and (with Late) do-while. Test nil is always true.
+	Loop struct {
+		At     file.Idx
+		Target *Target
+		Test   Expr
+		Step   Expr
+		Body   []Stmt
+		Late   bool // the first round runs before the test
+	}
+	// ForOf visits the rows of a collection that are there when it begins.
+	ForOf struct {
+		At     file.Idx
+		Target *Target
+		Var    *Var
+		Of     *schema.Type
+		Body   []Stmt
+	}
+	// Switch jumps to the first case that equals X, else to Default (-1: past it).
+	Switch struct {
+		Target  *Target
+		X       Expr
+		Cases   []Case
+		Default int
+	}
+	// Break leaves its target.
+	Break struct{ Target *Target }
+	// Continue starts its target's next round.
+	Continue struct{ Target *Target }
+	// Return ends the function; X may be nil.
+	Return struct{ X Expr }
+)
+
+// Case is one case of a Switch; Test is nil for the default.
+type Case struct {
+	Test Expr
+	Body []Stmt
+}
+
+func (*Decl) stmt()     {}
+func (*Eval) stmt()     {}
+func (*Block) stmt()    {}
+func (*If) stmt()       {}
+func (*Loop) stmt()     {}
+func (*ForOf) stmt()    {}
+func (*Switch) stmt()   {}
+func (*Break) stmt()    {}
+func (*Continue) stmt() {}
+func (*Return) stmt()   {}
