@@ -44,7 +44,8 @@ export class Predicted {
 
 	/**
 	 * Brings the prediction to tick `present` or as near as it may go, and calls
-	 * `onTick` for each tick that is new. True if it was rebuilt over what was
+	 * `onTick` for each tick that is new; of those that the confirmed world has
+	 * overtaken, for the last. True if it was rebuilt over what was
 	 * there before, which is then in `old`.
 	 */
 	advance(confirmed: World, present: number, onTick: (tick: number) => void): boolean {
@@ -56,7 +57,10 @@ export class Predicted {
 			if (!rebuilt) this.before.copyFrom(confirmed);
 			this.stale = false;
 			this.started = true;
-			if (rebuilt) while (after(at, this.world.tick)) this.step(confirmed.tick);
+			if (rebuilt) {
+				while (after(at, this.world.tick)) this.step(confirmed.tick);
+				if (this.world.tick !== at) onTick(this.world.tick);
+			}
 		}
 		const limit = (confirmed.tick + maxAhead) >>> 0;
 		const to = after(present, limit) ? limit : present;
