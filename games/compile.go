@@ -1,16 +1,32 @@
 package games
 
 import (
+	"fmt"
+	"strings"
+
 	"gamehoster/games/body"
 	"gamehoster/games/diag"
-	"gamehoster/games/schema"
 )
 
-// compile turns the body files into the two modules.
-func (g *Game) compile() diag.List {
-	g.Program = &body.Program{
-		ServerLayout: schema.NewLayout(g.Def, schema.OnServer),
-		ClientLayout: schema.NewLayout(g.Def, schema.OnClient),
+// compile turns the body files into the two modules. The compiler looks at the
+// files that are bodies, or that one imports, and at no others: front-end code
+// and pages may be whatever a browser takes.
+func (g *Game) compile() (list diag.List) {
+	var sources []body.Source
+	for _, files := range [][]File{g.Files, g.Shared} {
+		for _, f := range files {
+			if strings.HasSuffix(f.Path, ".js") && f.Path != "client.js" {
+				sources = append(sources, body.Source{Path: f.Path, Text: g.texts[f.Path]})
+			}
+		}
 	}
-	return nil
+	// Authors' files come from outside, and a server compiles them while it serves
+	// other games: a fault of the compiler must not be more than a rejected game.
+	defer func() {
+		if fault := recover(); fault != nil {
+			list = diag.List{{Pos: diag.Position{File: DefinitionFile}, Message: fmt.Sprintf("the compiler failed on this game's bodies: %v", fault)}}
+		}
+	}()
+	g.Program, list = body.Compile(g.Def, sources, body.Options{})
+	return list
 }
