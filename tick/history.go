@@ -308,6 +308,24 @@ func (h *history) imageAt(o *object, base uint64) (image []byte, ok bool) {
 	}
 }
 
+// held reports whether a viewer that was sent to at send last, at most 64 sends
+// ago, holds the object from then.
+func (h *history) held(id uint32, last uint64) bool {
+	if h.made <= last {
+		return true // nothing is newer
+	}
+	i, ok := slices.BinarySearchFunc(h.objects, id, func(o object, id uint32) int { return cmp.Compare(o.id, id) })
+	if ok {
+		return h.objects[i].born <= last
+	}
+	for i := len(h.gone) - 1; i >= 0 && h.gone[i].send > last; i-- {
+		if h.gone[i].id == id {
+			return h.gone[i].born <= last
+		}
+	}
+	return false
+}
+
 // image is how an object looks.
 func (h *history) image(o *object) []byte { return h.images[o.typ].at(o.image) }
 

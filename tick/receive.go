@@ -2,6 +2,7 @@ package tick
 
 import (
 	"errors"
+	"strings"
 
 	"gamehoster/wire"
 )
@@ -36,7 +37,7 @@ func (v *Viewer) Receive(m []byte, elapsed uint16, sink Sink) error {
 		if errors.As(err, &c) {
 			return c
 		}
-		return &CloseError{Code: wire.CloseMalformed, Reason: err.Error()}
+		return &CloseError{Code: wire.CloseMalformed, Reason: strings.TrimPrefix(err.Error(), wire.ErrMalformed.Error()+": ")}
 	}
 	return nil
 }

@@ -182,7 +182,8 @@ func (v *Viewer) enter(dst []byte) []byte {
 	return dst
 }
 
-// commands appends the commands message; nil if there is none.
+// commands appends the commands message; nil if there is none. A player that the
+// viewer did not hold while the ticks ran is not in it: it enters as it is now.
 func (v *Viewer) commands(dst []byte) []byte {
 	in, s := v.in, v.in.shard
 	if v.relayed == in.relay.to {
@@ -190,11 +191,19 @@ func (v *Viewer) commands(dst []byte) []byte {
 	}
 	dst = wire.Commands{Tick: in.sendTick}.Append(dst)
 	w := wire.NewCommandWriter(in.sendTick)
+	some := false
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, record := in.relay.at(i, s.layout.CommandStride)
+		if !in.history.held(o.player, v.last) {
+			continue
+		}
 		dst = w.Append(dst, wire.Relayed{Tick: o.tick, Player: o.player, Seq: o.seq, Number: o.number})
 		dst = s.wire.Command(o.number).AppendAll(dst, record)
 		s.stats.Relayed++
+		some = true
+	}
+	if !some {
+		return nil
 	}
 	return dst
 }

@@ -1,0 +1,53 @@
+package tick
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// The ring against a list that forgets nothing, with entries of random sizes and
+// random numbers of them a send, so that it grows, wraps and leaves gaps.
+func TestUndoAgainstAList(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var u undo
+		const objects = 7
+		type entry struct {
+			send  uint64
+			image []byte
+		}
+		var all [objects][]entry
+		var newest [objects]int64
+		for i := range newest {
+			newest[i] = none
+		}
+		busy := 1 + rng.IntN(12)
+		for send := uint64(1); send < 400; send++ {
+			if rng.IntN(40) == 0 {
+				busy = 1 + rng.IntN(40)
+			}
+			for range rng.IntN(busy) {
+				o := rng.IntN(objects)
+				image := make([]byte, rng.IntN(300))
+				for i := range image {
+					image[i] = byte(rng.Uint32())
+				}
+				newest[o] = u.push(image, send, newest[o], deadSend(send))
+				all[o] = append(all[o], entry{send, image})
+			}
+			o := rng.IntN(objects)
+			at := newest[o]
+			for i := len(all[o]) - 1; i >= 0 && all[o][i].send > deadSend(send); i-- {
+				image, when, prev, ok := u.entry(at)
+				if !ok || when != all[o][i].send || !bytes.Equal(image, all[o][i].image) {
+					t.Fatalf("seed %d, send %d: an entry of send %d has come to be one of %d (%v)", seed, send, all[o][i].send, when, ok)
+				}
+				at = prev
+			}
+		}
+		if len(u.ring) > 1<<20 {
+			t.Errorf("seed %d: the ring has grown to %d bytes", seed, len(u.ring))
+		}
+	}
+}
