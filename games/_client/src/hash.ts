@@ -30,7 +30,7 @@ export function hashWorld(w: World): Fnv {
 }
 
 function fields(h: Fnv, w: World, t: Type, row: number): void {
-	for (const f of t.own.shared) field(h, w, f, row + f.offset);
+	for (const f of t.hashed) field(h, w, f, row + f.offset);
 }
 
 function field(h: Fnv, w: World, f: Field, at: number): void {

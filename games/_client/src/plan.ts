@@ -60,6 +60,8 @@ export interface Type extends TypeConfig {
 	index: number;
 	plan: Field[];
 	smooth: Field[];
+	/** What the state hash is taken over, thin client or not. */
+	hashed: Field[];
 	/** What its player or owner sees, and what everyone else does. */
 	own: Sight;
 	other: Sight;
@@ -135,6 +137,7 @@ function makeType(t: TypeConfig, index: number, thin: boolean): Type {
 		index,
 		plan,
 		smooth: plan.filter((f) => f.smooth !== Steps),
+		hashed: plan.filter((_, i) => t.fields[i].sync === "shared"),
 		own: sight(true),
 		other: sight(false),
 		sentFrom: sent.length > 0 ? Math.min(...sent.map((f) => f.offset)) : RowOwner,

@@ -29,7 +29,7 @@ export function apply(c: Confirmed, ...messages: Uint8Array[]): void {
 	c.apply(s);
 }
 
-/** All that the viewer may see, as plain values. */
+/** All that the viewer of the player id may see (of -1: what anyone may), as plain values. */
 export function contents(w: World, player: number): { tick: number; things: Thing[] } {
 	const things: Thing[] = [];
 	for (const t of w.plan.types) {
