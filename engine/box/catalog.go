@@ -1,10 +1,12 @@
 package box
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +25,14 @@ type Live struct {
 	Source  *games.Game
 	Library *bundle.Library
 	Table   *Table
+}
+
+// same reports whether two definitions differ in nothing that runs or is served: a
+// page's file or a comment was saved. The hash alone does not tell; it is the
+// clients', and a server body is none of their business.
+func (l *Live) same(o *Live) bool {
+	return l.Hash == o.Hash && bytes.Equal(l.Program.Server, o.Program.Server) &&
+		bytes.Equal(l.Library.Script, o.Library.Script) && reflect.DeepEqual(l.Def, o.Def)
 }
 
 // Catalog is the games of a box, by where they live. Reading it takes no lock.
@@ -173,7 +183,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 			apply(Change{Place: p, Findings: findings})
 			continue
 		}
-		if old != nil && old.Hash == l.Hash && string(old.Library.Script) == string(l.Library.Script) {
+		if old != nil && old.same(l) {
 			continue
 		}
 		apply(Change{Place: p, Findings: findings, Old: old, New: l})
