@@ -96,6 +96,10 @@ export class Clock {
 		const rtt = Math.max(0, now - sent);
 		this.ping = rtt;
 		const offset = this.ticks.of(tick) + part + (rtt / 2 - now) * this.rate;
+		// The pong was written some time in the round trip. What lies outside of that
+		// was true before the server dropped ticks, and is not any more.
+		const doubt = (rtt / 2) * this.rate + 0.5;
+		while (this.trips.length > 0 && Math.abs(this.trips[0].offset - offset) > doubt + (this.trips[0].rtt / 2) * this.rate) this.trips.shift();
 		if (this.trips.length === pingWindow) this.trips.shift();
 		this.trips.push({ rtt, offset });
 		let best = this.trips[0];

@@ -106,9 +106,10 @@ test("a server that dropped ticks is waited for, one that leapt is followed", ()
 			assert.ok(p >= last);
 			last = p;
 			off = Math.abs(p - c.lead - truth);
+			if (now > 9000) assert.ok(off < 1, `${off} at ${now}`);
 		},
 	});
-	assert.ok(off < 1, String(off));
+	assert.ok(off < 0.5, String(off));
 	const f = new Follower(0.03, 30);
 	assert.equal(f.at(0, 100), 100);
 	assert.equal(f.at(10, 200), 200);
