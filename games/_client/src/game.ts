@@ -131,6 +131,8 @@ export class Game {
 			down: (reason, wait) => this.down(reason, wait),
 			closed: (reason) => this.closed(reason),
 		});
+		// an address that is none is the page's mistake, and told at once
+		this.url();
 		this.unwatch = env.onVisibility(() => this.visibility());
 		void this.begin(wasm);
 	}
@@ -215,7 +217,8 @@ export class Game {
 	}
 
 	private url(): string {
-		const u = new URL(this.options.url ?? defaultUrl(this.env.script, this.plan.config.name));
+		const base = typeof location === "undefined" ? undefined : location.href;
+		const u = new URL(this.options.url ?? defaultUrl(this.env.script, this.plan.config.name), base);
 		if (u.protocol === "http:" || u.protocol === "https:") u.protocol = u.protocol.replace("http", "ws");
 		const q = u.searchParams;
 		q.set("def", this.plan.config.hash);
@@ -259,6 +262,7 @@ export class Game {
 
 	private failed(cause: unknown): void {
 		this.env.warn("gamehoster: the game's code failed", cause);
+		this.core = null;
 		this.socket.drop(CodeFailed);
 	}
 
@@ -442,7 +446,5 @@ export class Game {
 
 /** ws(s)://host/game, from the address of gamehoster.js or else of the page. */
 function defaultUrl(script: string, name: string): string {
-	if (script) return new URL(".", script).href.replace(/\/$/, "");
-	if (typeof location === "undefined") throw new TypeError("gamehoster: connect needs a url here");
-	return new URL("/" + name, location.href).href;
+	return script ? new URL(".", script).href.replace(/\/$/, "") : "/" + name;
 }

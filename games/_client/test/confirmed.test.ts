@@ -5,10 +5,9 @@ import { ProtocolError, ResyncError } from "../src/errors";
 import { hashWorld } from "../src/hash";
 import { Outbox } from "../src/outbox";
 import { Predicted } from "../src/predicted";
-import { apply, contents, inside, still } from "./kit";
+import { apply, contents, inside, still, walkSim } from "./kit";
 import { Random } from "./random";
 import { Server, type Thing } from "./server";
-import { walkSim } from "./sim.test";
 import { type Order, WalkModel, walk } from "./walk";
 
 /**

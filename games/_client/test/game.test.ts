@@ -51,6 +51,7 @@ test("the address: where the library came from, or what the page says", async ()
 	assert.deepEqual([...u.searchParams], [["def", walk.hash]]);
 	u = await url({ url: "http://localhost:7350/walk", instance: "a b", name: "Zoë", watch: true, resume: "00ff" });
 	assert.equal(u.protocol + u.host + u.pathname, "ws:localhost:7350/walk");
+	assert.throws(() => create(walk, wasm, {}, new FakeEnv()).connect({ url: "no address" }), TypeError);
 	assert.deepEqual(Object.fromEntries(u.searchParams), { def: walk.hash, instance: "a b", name: "Zoë", watch: "1", resume: "00ff" });
 });
 
@@ -414,6 +415,19 @@ test("a module that does not load is told and ends it", async () => {
 	const reason = await new Promise<{ code: number }>((done) => game.on("closed", done as never));
 	assert.equal(reason.code, 4102);
 	assert.equal(env.sockets.length, 0);
+});
+
+test("bodies that cannot be run on end it, once", async () => {
+	const play = await connect();
+	start(play);
+	play.game["core"]!.sim!.tick = () => {
+		throw new Error("the engine's");
+	};
+	play.env.time.pass(500);
+	for (let i = 0; i < 3; i++) play.game.frame(play.env.now());
+	assert.match(play.heard.pop()!, /^closed .*4102/);
+	assert.equal(play.env.warnings.length, 1);
+	assert.equal(play.env.time.pending, 0);
 });
 
 test("a handler that throws disturbs no other, and one that is taken away is silent", async () => {

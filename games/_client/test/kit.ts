@@ -4,10 +4,13 @@ import { Memory } from "../src/memory";
 import { type Plan, makePlan, sightOf } from "../src/plan";
 import { Reader } from "../src/reader";
 import { SendTick } from "../src/sendtick";
+import { Sim } from "../src/sim";
 import { thinRunner } from "../src/thin";
+import { instantiate } from "../src/wasm";
 import type { World } from "../src/world";
 import type { GameConfig } from "../src/config";
 import { type Thing, type Values, plain } from "./server";
+import { walk, walkModule } from "./walk";
 
 /** A confirmed world that runs no bodies. */
 export function still(config: GameConfig, player: number, thin = false): { plan: Plan; confirmed: Confirmed } {
@@ -15,6 +18,14 @@ export function still(config: GameConfig, player: number, thin = false): { plan:
 	const confirmed = new Confirmed(plan, new Memory(null, 64), thinRunner);
 	confirmed.player = player;
 	return { plan, confirmed };
+}
+
+/** The hand-made game's bodies and memory. */
+export async function walkSim(): Promise<{ sim: Sim; mem: Memory; plan: ReturnType<typeof makePlan> }> {
+	const plan = makePlan(walk, false);
+	const exports = await instantiate(await WebAssembly.compile(walkModule()));
+	const mem = new Memory(exports.memory, exports.heap.value as number);
+	return { sim: new Sim(plan, mem, exports), mem, plan };
 }
 
 /** Applies the messages of one send tick. */

@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { hashWorld } from "../src/hash";
-import { Memory } from "../src/memory";
-import { makePlan } from "../src/plan";
 import { type Command, Sim } from "../src/sim";
-import { instantiate } from "../src/wasm";
 import { World } from "../src/world";
+import { walkSim } from "./kit";
 import { Random } from "./random";
-import { type Order, WalkModel, walk, walkModule } from "./walk";
-
-export async function walkSim(): Promise<{ sim: Sim; mem: Memory; plan: ReturnType<typeof makePlan> }> {
-	const plan = makePlan(walk, false);
-	const exports = await instantiate(await WebAssembly.compile(walkModule()));
-	const mem = new Memory(exports.memory, exports.heap.value as number);
-	return { sim: new Sim(plan, mem, exports), mem, plan };
-}
+import { type Order, WalkModel } from "./walk";
 
 function command(o: Order): Command {
 	const record = new Uint8Array(24);
