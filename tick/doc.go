@@ -43,9 +43,10 @@
 // that was sent, as it was sent, and stamps: the number of the send at which it
 // was born, changed, or was written by a server body. An image that changes goes
 // to the undo log first, which links an object's older images together, so that
-// the value at any of the last 64 sends can be found, and an object that rests
-// costs a comparison and no memory. Nothing in there is per viewer: a viewer is its
-// base, the number of its last send, and a bit for each of the last 64 sends.
+// the value at any of the last 64 sends can be found, as far back as the oldest base
+// of a viewer is, and an object that rests costs a comparison and no memory. Nothing
+// in there is per viewer: a viewer is its base, the number of its last send, and a
+// bit for each of the last 64 sends.
 //
 // While an instance has a thin viewer, for which shared fields are treated as
 // sent, the images go as far as the shared fields do. Without one they cost

@@ -62,6 +62,7 @@ type history struct {
 	images  []images // by type
 	undo    undo
 	gone    []gone // by send
+	dead    uint64 // the newest send that is forgotten
 	wide    bool   // images go as far as the shared fields
 
 	made      uint64 // the last send at which an object was born
@@ -99,7 +100,8 @@ func (in *Instance) Commit() {
 	in.sendTick = in.tick
 	s.stats.Sends++
 	h := &in.history
-	h.forget(in.sends)
+	h.dead = in.deadSend()
+	h.forget()
 	in.relay.prune(in.tick-s.rules.depth, s.layout.CommandStride)
 
 	in.commitObject(&h.objects[0])
@@ -203,7 +205,7 @@ func (in *Instance) commitObject(o *object) {
 	if image := m.at(o.image); m.size > 0 {
 		sent := p.sent.Differ(row, image)
 		if sent || h.wide && p.whole.Differ(row, image) {
-			o.undo = h.undo.push(image, in.sends, o.undo, deadSend(in.sends))
+			o.undo = h.undo.push(image, in.sends, o.undo, h.dead)
 			copy(image, row)
 			o.whole = in.sends
 			if sent {
@@ -275,20 +277,23 @@ func (in *Instance) announced(id uint32) bool {
 	return in.shard.rules.view || id&3 != schema.FirstShared
 }
 
-// deadSend is the newest send whose images no delta needs: one that reaches back
-// to the oldest base needs those that were put aside after it.
-func deadSend(sends uint64) uint64 {
-	if sends < historySends {
-		return 0
+// deadSend is the newest send of which no viewer needs to know what it replaced:
+// the oldest base there is. A base that is too old does not count, as a snapshot
+// takes its place, and so does a viewer that waits for one.
+func (in *Instance) deadSend() uint64 {
+	dead := in.sends
+	for _, v := range in.viewers {
+		if v.due == causeNone && in.sends-v.base < historySends {
+			dead = min(dead, v.base)
+		}
 	}
-	return sends - historySends
+	return dead
 }
 
-// forget lets go of removals that all viewers were told of or will never be.
-func (h *history) forget(sends uint64) {
-	dead := deadSend(sends)
+// forget lets go of removals that all viewers were told of.
+func (h *history) forget() {
 	n := 0
-	for n < len(h.gone) && h.gone[n].send <= dead {
+	for n < len(h.gone) && h.gone[n].send <= h.dead {
 		n++
 	}
 	if n > 0 {

@@ -24,6 +24,7 @@ func TestUndoAgainstAList(t *testing.T) {
 		}
 		busy := 1 + rng.IntN(12)
 		for send := uint64(1); send < 400; send++ {
+			dead := max(send, historySends) - historySends
 			if rng.IntN(40) == 0 {
 				busy = 1 + rng.IntN(40)
 			}
@@ -33,12 +34,12 @@ func TestUndoAgainstAList(t *testing.T) {
 				for i := range image {
 					image[i] = byte(rng.Uint32())
 				}
-				newest[o] = u.push(image, send, newest[o], deadSend(send))
+				newest[o] = u.push(image, send, newest[o], dead)
 				all[o] = append(all[o], entry{send, image})
 			}
 			o := rng.IntN(objects)
 			at := newest[o]
-			for i := len(all[o]) - 1; i >= 0 && all[o][i].send > deadSend(send); i-- {
+			for i := len(all[o]) - 1; i >= 0 && all[o][i].send > dead; i-- {
 				image, when, prev, ok := u.entry(at)
 				if !ok || when != all[o][i].send || !bytes.Equal(image, all[o][i].image) {
 					t.Fatalf("seed %d, send %d: an entry of send %d has come to be one of %d (%v)", seed, send, all[o][i].send, when, ok)
