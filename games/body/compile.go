@@ -3,6 +3,7 @@ package body
 import (
 	"gamehoster/games/body/internal/front"
 	"gamehoster/games/body/internal/ir"
+	"gamehoster/games/body/internal/libm"
 	"gamehoster/games/body/internal/link"
 	"gamehoster/games/body/internal/lower"
 	"gamehoster/games/body/internal/rt"
@@ -78,7 +79,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 	if c.budget.Tick == 0 {
 		c.budget.Tick = DefaultTickFuel
 	}
-	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex)}, nil)
+	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex)}, libm.Func)
 	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update}
 	for _, b := range read.Bodies {
 		c.bodies = append(c.bodies, rt.Body{
@@ -130,7 +131,7 @@ func (c *compilation) roots(side schema.Side) []*ir.Func {
 
 func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) {
 	g := &c.rt.Globals
-	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded}
+	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded, g.Tail}
 	if layout.Side == schema.OnServer {
 		globals = append(globals, g.TickFuel, g.Secret, g.Secreted)
 	}

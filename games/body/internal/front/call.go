@@ -15,6 +15,7 @@ import (
 var mathFunctions = map[string]int{
 	"abs": 1, "ceil": 1, "floor": 1, "fround": 1, "round": 1, "sign": 1, "sqrt": 1, "trunc": 1,
 	"min": -1, "max": -1, "imul": 2,
+	"sin": 1, "cos": 1, "tan": 1, "atan": 1, "atan2": 2, "hypot": -1,
 }
 
 func (w *walker) call(e *ast.CallExpression) tree.Expr {
@@ -45,6 +46,11 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 	case w.symbol.module.names[name] != nil:
 		return &tree.NullLit{Node: node(e, badType)}
 	}
+	if w.library {
+		if x := w.intrinsic(e, name); x != nil {
+			return x
+		}
+	}
 	switch name {
 	case "random", "serverRandom":
 		if w.pure {
@@ -61,6 +67,26 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 		return w.bad(callee.Idx, "%s", help)
 	}
 	return w.bad(callee.Idx, "there is no function '%s'%s", name, suggest(name, append(w.functions(), "random", "serverRandom")))
+}
+
+// intrinsics are the functions of the maths library's own.
+var intrinsics = map[string]tree.Inner{
+	"highWord": tree.HighWord, "lowWord": tree.LowWord, "fromWords": tree.FromWords, "setTail": tree.SetTail, "tail": tree.Tail,
+}
+
+func (w *walker) intrinsic(e *ast.CallExpression, name string) tree.Expr {
+	what, ok := intrinsics[name]
+	if !ok {
+		return nil
+	}
+	n := &tree.Intrinsic{Node: node(e, number), What: what}
+	if what == tree.SetTail {
+		n.T = void
+	}
+	for _, a := range e.ArgumentList {
+		n.Args = append(n.Args, w.want(a, number))
+	}
+	return n
 }
 
 // functions are the names of the functions that the module can call.

@@ -203,3 +203,41 @@ func hasBodies(names []string) string {
 	}
 	return "its bodies are " + strings.Join(names, "(), ") + "()"
 }
+
+// Library reads a file of functions of numbers and gives those that it exports.
+// Besides the body language it may use the intrinsics of package tree.
+func Library(name, text string) (map[string]*tree.Func, error) {
+	files := &Files{}
+	r := &report{files: files}
+	l := &loader{sources: map[string][]byte{name: []byte(text)}, modules: map[string]*module{}, files: files, report: r}
+	def := &schema.Definition{TickRate: 1, Types: []*schema.Type{{Name: "instance"}, {Index: 1, Name: "player", Plural: "players"}}}
+	t := newTyper(def, l)
+	t.library = true
+	funcs := map[string]*tree.Func{}
+	var list []*instance
+	if m := l.load(name); m != nil {
+		for _, s := range m.order {
+			if m.exports[s.name] != s || s.kind != symFunc {
+				continue
+			}
+			args := make([]tree.Type, len(s.params.List))
+			for i := range args {
+				args[i] = number
+			}
+			in, problem := t.request(s, args, false)
+			if problem != "" {
+				r.errorf(s.at, "%s", problem)
+				continue
+			}
+			funcs[s.name] = in.fn
+			list = append(list, in)
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		r.list = append(r.list, list[i].report.list...)
+		for c := range list[i].callee {
+			list = append(list, c)
+		}
+	}
+	return funcs, r.list.Err()
+}

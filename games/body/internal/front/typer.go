@@ -28,6 +28,7 @@ type typer struct {
 	types     map[string]*schema.Type // by collection name
 	instances map[string]*instance
 	tables    map[*symbol]*tree.Table
+	library   bool      // the intrinsics are there
 	calls     []*symbol // the functions being walked, outermost first
 }
 
@@ -75,7 +76,7 @@ func (t *typer) request(s *symbol, args []tree.Type, server bool) (in *instance,
 	if len(t.instances) >= maxInstances {
 		return nil, "the helpers of this game are called with too many different types"
 	}
-	in = &instance{fn: &tree.Func{Name: s.name, At: s.at, Server: server}}
+	in = &instance{fn: &tree.Func{Name: s.name, At: s.at, Server: server, Library: t.library}}
 	in.report.files = t.files
 	t.instances[key] = in
 	t.calls = append(t.calls, s)

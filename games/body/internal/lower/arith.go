@@ -120,15 +120,31 @@ func (f *function) mathCall(x *tree.Math) ir.Expr {
 	case "imul":
 		return ir.Do(ir.FromI32, ir.Do(ir.MulI32, ir.Do(ir.ToInt32, args[0]), ir.Do(ir.ToInt32, args[1])))
 	case "hypot":
-		fn := f.math("hypot")
+		fn := f.library("hypot")
 		v := args[0]
 		if len(args) == 1 {
 			return ir.Do(ir.AbsF64, v)
 		}
 		for _, a := range args[1:] {
-			v = &ir.Call{Fn: fn, Args: []ir.Expr{v, a}}
+			v = &ir.Call{Fn: fn, Args: []ir.Expr{ir.Read(f.base), v, a}}
 		}
 		return v
 	}
-	return &ir.Call{Fn: f.math(x.Name), Args: args}
+	return &ir.Call{Fn: f.library(x.Name), Args: append([]ir.Expr{ir.Read(f.base)}, args...)}
+}
+
+// library is a function of the maths library.
+func (f *function) library(name string) *ir.Func { return f.Func(f.math(name)) }
+
+func (f *function) intrinsic(x *tree.Intrinsic) ir.Expr {
+	switch x.What {
+	case tree.HighWord:
+		return ir.Do(ir.FromI32, ir.Do(ir.WrapI64, ir.Do(ir.ShrU64, ir.Do(ir.BitsOfF64, f.expr(x.Args[0])), ir.Long(32))))
+	case tree.LowWord:
+		return ir.Do(ir.FromU32, ir.Do(ir.WrapI64, ir.Do(ir.BitsOfF64, f.expr(x.Args[0]))))
+	case tree.FromWords:
+		high := ir.Do(ir.ShlI64, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32, f.expr(x.Args[0]))), ir.Long(32))
+		return ir.Do(ir.F64OfBits, ir.Do(ir.OrI64, high, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32, f.expr(x.Args[1])))))
+	}
+	return &ir.GetGlobal{Global: f.rt.Tail}
 }

@@ -83,6 +83,8 @@ func (f *function) expr(x tree.Expr) ir.Expr {
 		return &ir.Call{Fn: f.rt.Remove(x.Of), Args: []ir.Expr{ir.Read(f.base), f.expr(x.Obj)}}
 	case *tree.Index:
 		return f.index(x)
+	case *tree.Intrinsic:
+		return f.intrinsic(x)
 	case *tree.NonNull:
 		return f.seq(func() ir.Expr {
 			v := f.keep(f.expr(x.X))
@@ -117,6 +119,12 @@ func (f *function) effect(x tree.Expr) {
 		for _, y := range x.List {
 			f.effect(y)
 		}
+	case *tree.Intrinsic:
+		if x.What == tree.SetTail {
+			f.emit(&ir.SetGlobal{Global: f.rt.Tail, X: f.expr(x.Args[0])})
+			return
+		}
+		f.emit(&ir.Eval{X: f.intrinsic(x)})
 	case *tree.End:
 		f.flag(schema.FlagEnded, ir.Int(1))
 	default:

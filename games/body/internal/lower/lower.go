@@ -21,7 +21,7 @@ type Faults struct{ Null, Index uint32 }
 type Lowerer struct {
 	rt        *rt.Runtime
 	faults    Faults
-	math      func(name string) *ir.Func
+	math      func(name string) *tree.Func
 	funcs     map[*tree.Func]*ir.Func
 	tables    map[*tree.Table]*ir.Data
 	texts     map[string]*ir.Data
@@ -31,7 +31,7 @@ type Lowerer struct {
 
 // New gives a Lowerer. math gives the functions of Math that are no
 // instructions.
-func New(r *rt.Runtime, faults Faults, math func(name string) *ir.Func) *Lowerer {
+func New(r *rt.Runtime, faults Faults, math func(name string) *tree.Func) *Lowerer {
 	return &Lowerer{
 		rt: r, faults: faults, math: math,
 		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*ir.Data{}, texts: map[string]*ir.Data{}, positions: map[file.Idx]int{},
@@ -74,10 +74,13 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 // free; what it costs to run a helper that calls none is bounded by its size.
 func (l *Lowerer) EntryFuel() {
 	own := map[*ir.Func]bool{}
-	for _, f := range l.funcs {
-		own[f] = true
+	for t, f := range l.funcs {
+		own[f] = !t.Library
 	}
 	for t, f := range l.funcs {
+		if !own[f] {
+			continue
+		}
 		for _, c := range ir.Callees(f.Body) {
 			if own[c] {
 				f.Body = append([]ir.Stmt{&ir.Fuel{Cost: 1, At: l.Place(t.At)}}, f.Body...)

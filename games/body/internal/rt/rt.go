@@ -23,6 +23,7 @@ type Globals struct {
 	Seeded   *ir.Global // whether Seed is set
 	Secret   *ir.Global // the same for serverRandom()
 	Secreted *ir.Global
+	Tail     *ir.Global // a second result, in the maths library
 }
 
 // Runtime makes the functions that a game's bodies need, each when it is
@@ -47,6 +48,7 @@ func New(def *schema.Definition) *Runtime {
 			Fuel: i32("fuel", false), TickFuel: &ir.Global{Name: "tick_fuel", Type: ir.I64}, Seq: i32("seq", false),
 			Seed: &ir.Global{Name: "seed", Type: ir.I64}, Seeded: i32("seeded", false),
 			Secret: &ir.Global{Name: "secret", Type: ir.I64}, Secreted: i32("secreted", false),
+			Tail: &ir.Global{Name: "tail", Type: ir.F64},
 		},
 		def:     def,
 		funcs:   map[string]*ir.Func{},

@@ -68,12 +68,13 @@ type Var struct {
 
 // Func is one function for the types it is called with.
 type Func struct {
-	Name   string
-	At     file.Idx
-	Server bool // runs in server bodies: may see everything
-	Params []*Var
-	Result Type
-	Body   []Stmt
+	Name    string
+	At      file.Idx
+	Server  bool // runs in server bodies: may see everything
+	Library bool // of the maths library
+	Params  []*Var
+	Result  Type
+	Body    []Stmt
 }
 
 // Node is what all expressions share.
@@ -284,6 +285,24 @@ type (
 		Node
 		X Expr
 	}
+)
+
+// Intrinsic calls a function that only the maths library has.
+type Intrinsic struct {
+	Node
+	What Inner
+	Args []Expr
+}
+
+// Inner is what an Intrinsic does.
+type Inner uint8
+
+const (
+	HighWord  Inner = iota // the upper half of a number's bits, signed
+	LowWord                // the lower half, unsigned
+	FromWords              // the number of two halves
+	SetTail                // keeps a number
+	Tail                   // the number that was kept last
 )
 
 // Table is a constant array of numbers.
