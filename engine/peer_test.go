@@ -30,7 +30,7 @@ type peer struct {
 
 	welcome wire.Welcome
 	tick    uint32 // of the newest delta or snapshot
-	seq     uint32
+	pings   uint32
 	code    ws.CloseCode // 0 while open
 }
 
@@ -148,11 +148,12 @@ func (p *peer) until(tag wire.Tag) []byte {
 	}
 }
 
-// closed reads to the end and returns the code.
+// closed reads to the end, closes too, and returns the code.
 func (p *peer) closed() uint16 {
 	p.t.Helper()
 	for p.message() != nil {
 	}
+	p.conn.Close()
 	return uint16(p.code)
 }
 
@@ -172,5 +173,21 @@ func (p *peer) play(n int) {
 	for range n {
 		p.until(wire.TagDelta)
 		p.send(wire.Ack{Tick: p.tick}.Append(nil))
+	}
+}
+
+// now is the server's tick, asked for by a ping. What was sent before it is read.
+func (p *peer) now() uint32 {
+	p.t.Helper()
+	p.pings++
+	p.send(wire.Ping{Nonce: p.pings}.Append(nil))
+	for {
+		pong, err := wire.ParsePong(p.until(wire.TagPong))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if pong.Nonce == p.pings {
+			return pong.Tick
+		}
 	}
 }
