@@ -113,7 +113,10 @@ export class Game {
 		this.picture = new Picture(plan);
 		this.players = this.picture.collections[PlayerType];
 		plan.types.forEach((t, i) => {
-			if (i > PlayerType) this.entities[t.name] = this.picture.collections[i];
+			if (i <= PlayerType) return;
+			this.entities[t.name] = this.picture.collections[i];
+			// bodies call a collection by its plural, so a page may as well; a type's own name goes first
+			if (!plan.types.some((other) => other.name === t.plural)) Object.defineProperty(this.entities, t.plural, { value: this.picture.collections[i] });
 		});
 		plan.commands.forEach((c, i) => (this.send[c.name] = (values = {}) => this.command(i, values)));
 		this.pictureEvents = {

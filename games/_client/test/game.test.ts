@@ -405,6 +405,8 @@ test("without WebAssembly it connects as a thin client, and says so once", async
 	}
 	assert.equal(game.me!.x, 12);
 	assert.equal(game.entities.rock.size, 1);
+	assert.equal(game.entities.rocks, game.entities.rock);
+	assert.deepEqual(Object.keys(game.entities), ["rock"]);
 	assert.equal(game.send.go({ v: 1 }), true);
 	assert.ok(!tags(s.take()).includes(4), "no hash of what it does not run");
 });
