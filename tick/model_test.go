@@ -28,9 +28,11 @@ type model struct {
 	in     *Instance
 	ends   []*end
 	ids    map[uint32]bool // ids of players ever given
+	dead   map[uint32]bool // ids of objects that are no more
 	exact  bool            // worlds are equal at each send
 	hashes bool            // clients tell their hashes
 	skips  bool            // sockets do not always drain
+	still  bool            // nobody comes or goes
 	quiet  bool            // nothing new happens
 }
 
@@ -64,7 +66,7 @@ func (e *end) Message(p []byte) {
 }
 
 func newModel(t *testing.T, seed uint64, d *schema.Definition, mood mood, o Options) *model {
-	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), mood: mood, ids: map[uint32]bool{}, exact: mood != wild}
+	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), mood: mood, ids: map[uint32]bool{}, dead: map[uint32]bool{}, exact: mood != wild}
 	g := testGame(d, &m.mood)
 	m.module, m.shard = g.Module(), newTestShard(t, g, o)
 	in, err := m.shard.Create("model", seed, seed+1)
@@ -104,6 +106,7 @@ func (m *model) tick() {
 		return
 	}
 	m.in.Commit()
+	m.checkIDs()
 	kept := m.ends[:0]
 	for _, e := range m.ends {
 		if !e.v.Attached() {
@@ -119,6 +122,18 @@ func (m *model) tick() {
 		m.check(e)
 	}
 	m.ends = kept
+}
+
+// checkIDs sees to it that an id that was given back is never given again.
+func (m *model) checkIDs() {
+	for _, g := range m.in.history.gone {
+		m.dead[g.id] = true
+	}
+	for _, o := range m.in.history.objects {
+		if m.dead[o.id] {
+			m.t.Fatalf("id %d is back", o.id)
+		}
+	}
 }
 
 func (m *model) check(e *end) {
@@ -163,6 +178,18 @@ func (m *model) receive(e *end, msg []byte) {
 
 // happen does at random what players and lines do.
 func (m *model) happen() {
+	if !m.still {
+		m.change()
+	}
+	for _, e := range m.ends {
+		for e.player != 0 && e.v.Attached() && e.c.Ready && m.chance(3) {
+			m.act(e)
+		}
+	}
+}
+
+// change lets players and spectators come and go.
+func (m *model) change() {
 	if m.chance(12) {
 		if p, err := m.in.Join(fmt.Sprint("p", m.rng.IntN(1000))); err == nil {
 			if m.ids[p] {
@@ -194,11 +221,6 @@ func (m *model) happen() {
 			m.t.Fatal("a viewer whose seat was taken over is still attached")
 		}
 	}
-	for _, e := range m.ends {
-		for e.player != 0 && e.v.Attached() && e.c.Ready && m.chance(3) {
-			m.act(e)
-		}
-	}
 }
 
 // act sends a random command.
@@ -221,7 +243,11 @@ func (m *model) run(ticks int) {
 		m.tick()
 	}
 	m.quiet, m.mood = true, calm
-	for range 4 * m.shard.def.TickRate * mendSeconds {
+	quiet := 2 * m.shard.def.TickRate
+	if !m.exact {
+		quiet *= 2 * mendSeconds
+	}
+	for n := 0; n < quiet || !m.in.SendDue(); n++ {
 		m.tick()
 	}
 	for _, e := range m.ends {
@@ -252,6 +278,24 @@ func TestModelExact(t *testing.T) {
 		for _, seed := range seeds(8) {
 			t.Run(fmt.Sprintf("%d of %d Hz, seed %d", rates[1], rates[0], seed), func(t *testing.T) {
 				m := newModel(t, seed, testDef(rates[0], rates[1], 5), tame, Options{})
+				m.run(*modelTicks)
+				m.log()
+			})
+		}
+	}
+}
+
+// A client that is skipped has run on without the server's news. Where there is none
+// but commands, it holds the server's state again with the next send.
+func TestModelSkipped(t *testing.T) {
+	for _, rates := range [][2]int{{30, 30}, {30, 10}} {
+		for _, seed := range seeds(6) {
+			t.Run(fmt.Sprintf("%d of %d Hz, seed %d", rates[1], rates[0], seed), func(t *testing.T) {
+				m := newModel(t, seed, testDef(rates[0], rates[1], 5), calm, Options{})
+				for range 100 {
+					m.tick()
+				}
+				m.still, m.skips = true, true
 				m.run(*modelTicks)
 				m.log()
 			})

@@ -1,0 +1,75 @@
+package tick
+
+import (
+	"testing"
+	"time"
+
+	"gamehoster/wire"
+)
+
+func BenchmarkStep(b *testing.B) {
+	s := newSteady(b, false)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.in.Step()
+	}
+}
+
+// The parts of a send tick are timed one by one while a game goes on, so that each
+// finds the caches as it does in earnest. The time is that of the part alone, the
+// allocations are those of all of the game.
+func BenchmarkSendTick(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		thin bool
+		part func(s *steady) func()
+	}{
+		{"Commit", false, func(s *steady) func() { return s.in.Commit }},
+		{"CommitWide", true, func(s *steady) func() { return s.in.Commit }},
+		{"Send", false, func(s *steady) func() { return func() { s.views[0].Send(&s.sinks[0]) } }},
+		{"SendThin", true, func(s *steady) func() { return func() { s.views[3].Send(&s.sinks[3]) } }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := newSteady(b, c.thin)
+			part := c.part(s)
+			isSend := c.name[:4] == "Send"
+			var spent time.Duration
+			objects, before := 0, s.sinks
+			before = append([]counter(nil), before...)
+			rounds := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				s.step()
+				for !s.in.SendDue() {
+					s.step()
+				}
+				if isSend {
+					s.commit()
+				}
+				start := time.Now()
+				part()
+				spent += time.Since(start)
+				s.send()
+				s.receive(b)
+				objects += len(s.in.history.objects)
+				rounds++
+			}
+			bytes := 0
+			for i := range s.sinks {
+				bytes += s.sinks[i].bytes - before[i].bytes
+			}
+			b.ReportMetric(float64(spent)/float64(rounds), "ns/op")
+			b.ReportMetric(float64(objects)/float64(rounds), "objects")
+			b.ReportMetric(float64(bytes)/float64(rounds)/float64(len(s.views)), "bytes/viewer")
+		})
+	}
+}
+
+func BenchmarkReceive(b *testing.B) {
+	s := newSteady(b, false)
+	ack := wire.Ack{Tick: s.sinks[0].tick}.Append(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = s.views[0].Receive(ack, 0, &s.sinks[0])
+	}
+}
