@@ -61,7 +61,7 @@ export class Clock {
 	private readonly rate: number;
 	private readonly period: number;
 	private readonly ticks = new Unwrapped();
-	private readonly present_: Follower;
+	private readonly ahead: Follower;
 	private readonly shown: Follower;
 	private readonly trips: { rtt: number; offset: number }[] = [];
 	/** Lateness of the last send ticks: arrival time in ticks less the tick. */
@@ -75,7 +75,7 @@ export class Clock {
 	constructor(tickRate: number, period: number) {
 		this.rate = tickRate / 1000;
 		this.period = period;
-		this.present_ = new Follower(this.rate, tickRate);
+		this.ahead = new Follower(this.rate, tickRate);
 		this.shown = new Follower(this.rate, tickRate);
 	}
 
@@ -87,7 +87,7 @@ export class Clock {
 		this.earliest = NaN;
 		if (!moved) return;
 		this.offset = NaN;
-		this.present_.reset();
+		this.ahead.reset();
 		this.shown.reset();
 	}
 
@@ -154,7 +154,7 @@ export class Clock {
 
 	/** The viewer's present. Its whole part is the last tick to predict, its fraction how far the next one is due. Never decreases. */
 	present(now: number): number {
-		return Number.isNaN(this.offset) ? NaN : this.present_.at(now, this.server(now) + this.lead);
+		return Number.isNaN(this.offset) ? NaN : this.ahead.at(now, this.server(now) + this.lead);
 	}
 
 	/** The tick whose sent values are drawn. Never decreases. */

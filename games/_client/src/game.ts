@@ -98,7 +98,7 @@ export class Game {
 	private advancing = false;
 	private pings = 0;
 	private readonly pinged = new Map<number, number>();
-	private pingTimer: unknown = null;
+	private beatTimer: unknown = null;
 	private heardAt = 0;
 	private hashedAt = -Infinity;
 	private present = 0;
@@ -242,12 +242,12 @@ export class Game {
 		this.pinged.clear();
 		this.pings = 0;
 		this.heardAt = this.env.now();
-		this.ping();
+		this.beat();
 	}
 
 	private disconnected(): void {
 		this.connected = false;
-		this.env.cancel(this.pingTimer);
+		this.env.cancel(this.beatTimer);
 		this.gathered.clear();
 	}
 
@@ -280,18 +280,23 @@ export class Game {
 		if (name) this.stats.bytes[name] = (this.stats.bytes[name] ?? 0) + bytes.length;
 	}
 
-	private ping(): void {
+	/** Runs while connected: pings, and notices a server that has fallen silent. */
+	private beat(): void {
 		const now = this.env.now();
 		if (now - this.heardAt > silence && !this.env.hidden()) {
 			this.socket.drop(Silent);
 			return;
 		}
+		if (this.welcomed) this.ping(now);
+		this.beatTimer = this.env.after(this.pings < firstPings ? firstPingPeriod : pingPeriod, () => this.beat());
+	}
+
+	private ping(now: number): void {
 		const nonce = this.pings++;
 		this.pinged.set(nonce, now);
 		// one that was never answered is forgotten
 		this.pinged.delete(nonce - 16);
 		this.write(this.writer.begin(TagPing).u32(nonce).done());
-		this.pingTimer = this.env.after(this.pings < firstPings ? firstPingPeriod : pingPeriod, () => this.ping());
 	}
 
 	private visibility(): void {
@@ -367,6 +372,7 @@ export class Game {
 		core.confirmed.player = w.player;
 		this.moved = before?.instance !== w.instance;
 		this.clock.reset(this.moved);
+		this.ping(this.env.now());
 		this.events.emit("welcome", w.instance);
 	}
 

@@ -61,6 +61,9 @@ test("from the welcome to the first picture", async () => {
 	assert.equal(game.me, null);
 	assert.equal(game.players.size, 0);
 	game.frame();
+	env.socket.onopen?.({});
+	env.time.pass(1000);
+	assert.deepEqual(env.socket.sent, [], "the welcome comes first, even before a pong");
 	const s = start(play);
 	assert.deepEqual(heard, ["welcome one", "join 1 player", "ready"]);
 	assert.deepEqual(tags(s.take()), [3, 2], "a ping, and the ack");
