@@ -187,6 +187,8 @@ func (d *Driver) inputs() []ir.Stmt {
 	}
 	if d.server() {
 		body = append(body, set(n, count(1)), while(get(n), append(d.leave(at), step(ir.Int(schema.LeaveSize))...)...))
+		// The seats of those who left are free for those who join.
+		body = append(body, d.settle(d.rt.def.Player()))
 		body = append(body, set(n, count(2)), while(get(n), append(d.join(at), step(ir.Int(schema.JoinSize))...)...))
 	}
 	body = append(body, set(n, count(3)), while(get(n), append(d.command(at), step(&ir.Sym{Off: ir.Offset{Place: ir.CommandStride}})...)...))
@@ -265,11 +267,16 @@ func (d *Driver) updates(t *schema.Type) []ir.Stmt {
 // end compacts the types whose rows came or went.
 func (d *Driver) end() (list []ir.Stmt) {
 	for _, t := range d.rt.def.Types[1:] {
-		rows := load(get(d.base), counts(t, schema.CountRows))
-		changed := ir.Do(ir.OrI32,
-			ir.Do(ir.XorI32, rows, load(get(d.base), counts(t, schema.CountSorted))),
-			ir.Do(ir.XorI32, load(get(d.base), counts(t, schema.CountRows)), load(get(d.base), counts(t, schema.CountLive))))
-		list = append(list, when(changed, &ir.Eval{X: &ir.Call{Fn: d.rt.compact(t), Args: []ir.Expr{get(d.base)}}}))
+		list = append(list, d.settle(t))
 	}
 	return list
+}
+
+// settle compacts a type if its rows came or went.
+func (d *Driver) settle(t *schema.Type) ir.Stmt {
+	count := func(which int) ir.Expr { return load(get(d.base), counts(t, which)) }
+	changed := ir.Do(ir.OrI32,
+		ir.Do(ir.XorI32, count(schema.CountRows), count(schema.CountSorted)),
+		ir.Do(ir.XorI32, count(schema.CountRows), count(schema.CountLive)))
+	return when(changed, &ir.Eval{X: &ir.Call{Fn: d.rt.compact(t), Args: []ir.Expr{get(d.base)}}})
 }
