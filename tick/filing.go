@@ -131,12 +131,20 @@ type relay struct {
 	from, to uint64 // numbers of the oldest one kept and of the next one
 }
 
-const minRelay = 16
+const (
+	minRelay = 16
+	maxRelay = 1 << 15
+)
 
-// add appends a command that ran.
+// add appends a command that ran. If there are too many the oldest is forgotten,
+// and a viewer that was not told of it gets a snapshot.
 func (r *relay) add(o order, record []byte) {
 	if int(r.to-r.from) == len(r.ring) {
-		r.grow(len(record))
+		if len(r.ring) == maxRelay {
+			r.from++
+		} else {
+			r.grow(len(record))
+		}
 	}
 	at := int(r.to % uint64(len(r.ring)))
 	r.ring[at] = o

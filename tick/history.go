@@ -123,9 +123,9 @@ func (in *Instance) walk() {
 	at := b.cursors
 	clear(at)
 	b.fresh = b.fresh[:0]
-	kept := h.objects[:1]
+	kept := 1
 	for i := 1; i < len(h.objects); i++ {
-		o := h.objects[i]
+		o := &h.objects[i]
 		typ := int(o.typ)
 		n := in.count(typ)
 		id := uint32(math.MaxUint32)
@@ -145,10 +145,13 @@ func (in *Instance) walk() {
 		}
 		o.row = at[typ]
 		at[typ]++
-		in.commitObject(&o)
-		kept = append(kept, o)
+		in.commitObject(o)
+		if kept < i {
+			h.objects[kept] = *o
+		}
+		kept++
 	}
-	h.objects = kept
+	h.objects = h.objects[:kept]
 	for typ := schema.PlayerType; typ < len(at); typ++ {
 		for n := uint32(in.count(typ)); at[typ] < n; at[typ]++ {
 			in.found(typ, at[typ], le.Uint32(in.row(typ, int(at[typ]))[schema.RowID:]))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"gamehoster/games/body"
 	"gamehoster/games/schema"
@@ -62,7 +63,7 @@ type seat struct {
 // random() and known to clients, serverSeed that of serverRandom(). It fails with
 // ErrFull and ErrName.
 func (s *Shard) Create(name string, seed, serverSeed uint64) (*Instance, error) {
-	if len(name) > wire.MaxName {
+	if len(name) > wire.MaxName || !utf8.ValidString(name) {
 		return nil, fmt.Errorf("creating an instance: %w", ErrName)
 	}
 	base, err := s.slots.Get()
@@ -153,14 +154,14 @@ func (in *Instance) row(typ, i int) []byte {
 	return in.block[at : at+t.Stride : at+t.Stride]
 }
 
-// Join takes a seat for a player of the name, which is UTF-8. The player joins on
+// Join takes a seat for a player of the name, which may be empty. The player joins on
 // the next send tick; until then it has an id and no row. It fails with ErrFull,
 // ErrClosed and ErrName.
 func (in *Instance) Join(name string) (player uint32, err error) {
 	switch {
 	case !in.Open():
 		return 0, fmt.Errorf("joining %s: %w", in.name, ErrClosed)
-	case len(name) > schema.MaxPlayerName:
+	case len(name) > schema.MaxPlayerName || !utf8.ValidString(name):
 		return 0, fmt.Errorf("joining %s: the player's %w", in.name, ErrName)
 	case in.taken == len(in.seats) || in.nextPlayer > math.MaxUint32-schema.PlayerIDStep:
 		return 0, fmt.Errorf("joining %s: %w", in.name, ErrFull)

@@ -48,6 +48,8 @@ type end struct {
 	acks   []uint32
 	sent   bool // got something at this send
 	bytes  int
+
+	confirmed uint32 // the last own seq relayed
 }
 
 // Message scans what goes out for what the viewer may not have.
@@ -152,6 +154,17 @@ func (m *model) check(e *end) {
 	if e.c.Processed > e.seq {
 		m.t.Fatalf("player %d: processed %d of %d", e.player, e.c.Processed, e.seq)
 	}
+	// Own commands are confirmed in their order, and only those that have run.
+	for _, r := range e.c.Relayed {
+		if r.Player != e.player {
+			continue
+		}
+		if r.Seq <= e.confirmed || r.Seq > e.c.Processed {
+			m.t.Fatalf("player %d: command %d is confirmed after %d, processed are %d", e.player, r.Seq, e.confirmed, e.c.Processed)
+		}
+		e.confirmed = r.Seq
+	}
+	e.c.Relayed = e.c.Relayed[:0]
 	e.acks = append(e.acks, e.c.Acks...)
 	e.c.Acks = e.c.Acks[:0]
 	var msg []byte

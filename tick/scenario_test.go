@@ -90,6 +90,7 @@ type scenario struct {
 	def     *schema.Definition
 	shard   *Shard
 	in      *Instance
+	module  *ticktest.Module
 	actions []func(w *ticktest.World)
 	order   []string
 	viewers map[string]*scenarioViewer
@@ -170,14 +171,7 @@ func (s *scenario) game(words []string) {
 		s.t.Fatal(err)
 	}
 	s.in = in
-	s.module(g)
-}
-
-var modules = map[*scenario]*ticktest.Module{}
-
-func (s *scenario) module(g *ticktest.Game) {
-	modules[s] = g.Module()
-	s.t.Cleanup(func() { delete(modules, s) })
+	s.module = g.Module()
 }
 
 // join NAME
@@ -201,7 +195,7 @@ func (s *scenario) watch(words []string) {
 }
 
 func (s *scenario) add(name string, player uint32, o ViewerOptions) {
-	c, err := modules[s].NewClient(o.Thin)
+	c, err := s.module.NewClient(o.Thin)
 	if err != nil {
 		s.t.Fatal(err)
 	}

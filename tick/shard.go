@@ -14,9 +14,9 @@ import (
 
 // Errors of seats and instances.
 var (
-	ErrFull   = errors.New("full")             // no seat, or no block, is free
-	ErrClosed = errors.New("no seats given")   // the game has set game.open to false, or the instance has ended
-	ErrName   = errors.New("name is too long") // over wire.MaxName or schema.MaxPlayerName bytes
+	ErrFull   = errors.New("full")                         // no seat, or no block, is free
+	ErrClosed = errors.New("no seats given")               // the game has set game.open to false, or the instance has ended
+	ErrName   = errors.New("name is too long or no UTF-8") // over wire.MaxName or schema.MaxPlayerName bytes
 )
 
 // defaultInstances is a shard's capacity where the definition gives none.
@@ -130,9 +130,12 @@ type rules struct {
 	positions []diag.Position
 }
 
-// minPending is how many commands a seat may have filed at least, whatever the
-// timeline's depth.
-const minPending = 16
+// Commands that a seat may have filed: so many whatever the timeline's depth, unless
+// those of all seats together took too many bytes.
+const (
+	minPending      = 16
+	maxPendingBytes = 16 << 20
+)
 
 // rerunsPerBody is how often a tick is run again for one body before that is
 // dropped for all its actors.
@@ -152,6 +155,8 @@ func newRules(d *schema.Definition, p *body.Program) rules {
 		positions: p.Positions,
 	}
 	r.pending = minPending + 2*int(r.lead)
+	// Commands may be kilobytes long and seats hundreds.
+	r.pending = max(minPending/4, min(r.pending, maxPendingBytes/(r.seats*p.ServerLayout.CommandStride)))
 	if t := d.KeyframeSeconds * float64(d.SendRate); t > 0 {
 		r.turn = int(max(1, min(math.Round(t), 1<<20)))
 	}

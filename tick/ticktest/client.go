@@ -76,7 +76,6 @@ type Client struct {
 	Resyncs   int
 	Drifts    int // keyframe objects that changed a bit
 	Snapshots int
-	Lists     int // objects listed in deltas
 	Err       error
 
 	m       *Module
@@ -468,7 +467,6 @@ func (c *Client) sent(base uint32, rest []byte) error {
 	}
 	r := wire.NewChangesReader(rest)
 	for r.Next() {
-		c.Lists++
 		typ, i := c.find(r.ID())
 		if typ < 0 {
 			c.lost()
