@@ -47,7 +47,6 @@ type end struct {
 	wild   bool // asks for snapshots all the time
 	acks   []uint32
 	sent   bool // got something at this send
-	bytes  int
 
 	confirmed uint32 // the last own seq relayed
 }
@@ -55,7 +54,6 @@ type end struct {
 // Message scans what goes out for what the viewer may not have.
 func (e *end) Message(p []byte) {
 	e.sent = true
-	e.bytes += len(p)
 	for _, k := range e.m.in.seats {
 		if k.player != 0 && k.player != e.player && bytes.Contains(p, le.AppendUint32(nil, handMark|k.player)) {
 			e.m.t.Errorf("a %v message to %d has what only %d may see: % x", wire.TagOf(p), e.player, k.player, p)

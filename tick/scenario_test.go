@@ -2,6 +2,7 @@ package tick
 
 import (
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -336,8 +337,11 @@ func (s *scenario) send(words []string) {
 }
 
 func (s *scenario) receive(v *scenarioViewer, m []byte) {
-	if err := v.v.Receive(m, 0x8000, v); err != nil {
-		s.printf("%s closed %d: %v\n", v.name, err.(*CloseError).Code, err)
+	var c *CloseError
+	if err := v.v.Receive(m, 0x8000, v); errors.As(err, &c) {
+		s.printf("%s closed %d: %v\n", v.name, c.Code, err)
+	} else if err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -75,7 +75,6 @@ func (f FaultReport) String() string {
 // for concurrent use, and neither is what it gives out.
 type Shard struct {
 	def    *schema.Definition
-	prog   *body.Program
 	layout *schema.Layout
 	wire   *wire.Schema
 	hash   uint64
@@ -194,7 +193,7 @@ func NewShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 
 // newShard is NewShard on a machine, which becomes the shard's.
 func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options, m machine) (*Shard, error) {
-	s := &Shard{def: def, prog: prog, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m}
+	s := &Shard{def: def, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m}
 	if len(prog.Commands) != len(def.Commands) || len(s.layout.Types) != len(def.Types) {
 		return nil, errors.New("the bodies are another definition's")
 	}
