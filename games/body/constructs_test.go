@@ -317,7 +317,6 @@ instance a:str4=ab b:str9 c:str9=x r0:f64
 `, `
 -- instance.js --
 const WORD = "wörd€";
-function is(x) { return x === "ab" ? 1 : 0; }
 export function update() {
   switch (game.tick % 4) {
     case 0: game.b = WORD; break;

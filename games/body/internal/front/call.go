@@ -40,6 +40,7 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 	case problem != "":
 		return w.bad(callee.Idx, "%s", problem)
 	case s != nil && s.kind == symFunc:
+		s.called = true
 		return w.callHelper(e, s)
 	case s != nil:
 		return w.bad(callee.Idx, "'%s' is a constant, not a function", name)
@@ -107,6 +108,9 @@ func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
 	var types []tree.Type
 	for _, a := range e.ArgumentList {
 		x := w.present(w.value(a))
+		if x.Type().Kind == tree.Str {
+			x = w.bad(a.Idx0(), "a str cannot be passed in this version: pass its object, or a number that stands for it")
+		}
 		n.Args = append(n.Args, x)
 		types = append(types, x.Type())
 	}

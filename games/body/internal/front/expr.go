@@ -205,7 +205,9 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 		return w.bad(e.Idx, "undefined is not a value of the body language: use null for no object, 0 or \"\" for no value")
 	case "game":
 		return w.bad(e.Idx, "game itself is not a value: name one of its fields or collections")
-	case "Math", "random", "serverRandom":
+	case "Math":
+		return w.bad(e.Idx, "Math itself is not a value: call one of its functions")
+	case "random", "serverRandom":
 		return w.bad(e.Idx, "'%s' is not a value: call it", name)
 	}
 	if help, ok := foreign[name]; ok {
@@ -507,6 +509,12 @@ func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 		t.Null = true // a reference can be set to null
 	}
 	n.X = w.fit(x, t)
+	if f, ok := target.(*tree.Field); ok && t.Kind == tree.Str {
+		if lit, ok := n.X.(*tree.StrLit); ok && len(lit.Value) > f.Field.Len {
+			w.errorf(x.Pos(), "this text has %d bytes, but %s holds %d", len(lit.Value), f.Field.Name, f.Field.Len)
+		}
+		n.T = void // the field may have cut it
+	}
 	if t.Kind == tree.Object {
 		n.T = x.Type()
 	}

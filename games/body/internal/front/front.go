@@ -166,8 +166,9 @@ func (b *bodies) reportInstances() {
 	}
 }
 
-// unknownExports reports exports of body files that nothing would call, and
-// helpers of which no instance was walked, whose mistakes would be hidden.
+// unknownExports reports exports of body files that nothing would call, imports
+// that lead nowhere, and functions that were not checked because nothing calls
+// them.
 func (b *bodies) unknownExports() {
 	names := keys(b.typer.loader.modules)
 	slices.Sort(names)
@@ -192,6 +193,8 @@ func (b *bodies) unknownExports() {
 		for _, s := range m.order {
 			if s.kind == symFunc && m.exports[s.name] == s && !s.used && !slices.Contains(bodies, s.name) {
 				b.report.errorf(s.at, "nothing calls '%s' of %s%s: %s", s.name, name, suggest(s.name, slices.Clone(bodies)), hasBodies(bodies))
+			} else if s.kind == symFunc && !b.report.list.Failed() && !s.called && !s.used && m.exports[s.name] != s && !slices.Contains(bodies, s.name) {
+				b.report.warnf(s.at, "nothing calls '%s', so it is not checked", s.name)
 			}
 		}
 	}

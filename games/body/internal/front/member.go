@@ -218,8 +218,9 @@ func (w *walker) tableOf(e ast.Expression) *tree.Table {
 			inner.errorf(list.LeftBracket, "a table has no holes")
 			continue
 		}
-		v, ok := fold(inner.want(el, number))
-		if !ok {
+		x := inner.want(el, number)
+		v, ok := fold(x)
+		if !ok && x.Type().Kind != tree.Bad {
 			inner.errorf(el.Idx0(), "an element of a table is a number that can be computed when the game is checked")
 		}
 		t.Values = append(t.Values, v)

@@ -34,6 +34,7 @@ const (
 	symFunc symbolKind = iota
 	symConst
 	symImport
+	symBad // refused where it stands
 )
 
 // symbol is a name at a module's top level.
@@ -43,6 +44,7 @@ type symbol struct {
 	at     file.Idx
 	module *module
 	used   bool // imported by another module
+	called bool // by a function that was walked
 
 	params *ast.ParameterList // symFunc
 	body   []ast.Statement
@@ -124,11 +126,11 @@ func (l *loader) syntaxError(name, text string, line, column int, message string
 	if line >= 1 && line <= len(s.lines) {
 		at = min(s.lines[line-1]+max(column-1, 0), len(text))
 	}
-	if message != "" {
-		message = strings.ToLower(message[:1]) + message[1:]
-	}
-	if strings.Contains(message, "await") {
+	if before := strings.TrimRight(text[:at], " "); strings.HasSuffix(before, "await") {
 		message = "a body cannot wait: await is not part of the body language"
+		at = len(before) - len("await")
+	} else if message != "" {
+		message = strings.ToLower(message[:1]) + message[1:]
 	}
 	l.report.errorf(file.Idx(s.base+at), "%s", message)
 }
@@ -161,10 +163,14 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 		case *ast.EmptyStatement:
 		case *ast.VariableStatement:
 			l.report.errorf(st.Var, "use const instead of var")
+			l.spoil(m, st.List)
 		case *ast.ClassDeclaration:
 			l.report.errorf(st.Idx0(), "%s", refusedClass)
+			if st.Class.Name != nil {
+				l.add(m, &symbol{kind: symBad, name: st.Class.Name.Name.String(), at: st.Class.Name.Idx})
+			}
 		default:
-			l.report.errorf(st.Idx0(), "only functions, constants and imports stand at the top level of a file")
+			l.report.errorf(start(st), "only functions, constants and imports stand at the top level of a file")
 		}
 	}
 	for _, r := range lists {
@@ -188,6 +194,24 @@ func (l *loader) add(m *module, s *symbol) *symbol {
 	return s
 }
 
+// spoil enters names whose declaration was refused, so that their uses are not
+// reported as well.
+func (l *loader) spoil(m *module, list []*ast.Binding) {
+	for _, b := range list {
+		if id, ok := b.Target.(*ast.Identifier); ok {
+			l.add(m, &symbol{kind: symBad, name: id.Name.String(), at: id.Idx})
+		}
+	}
+}
+
+// start is where a statement begins; the parser leaves it out of an if.
+func start(n ast.Node) file.Idx {
+	if s, ok := n.(*ast.IfStatement); ok {
+		return s.Test.Idx0()
+	}
+	return n.Idx0()
+}
+
 func (l *loader) function(m *module, f *ast.FunctionLiteral) []*symbol {
 	if f.Name == nil {
 		l.report.errorf(f.Function, "a function at the top level needs a name")
@@ -207,6 +231,7 @@ func (l *loader) function(m *module, f *ast.FunctionLiteral) []*symbol {
 func (l *loader) constants(m *module, d *ast.LexicalDeclaration) (list []*symbol) {
 	if d.Token != token.CONST {
 		l.report.errorf(d.Idx, "nothing is kept between ticks but fields: use const, or a field of the instance in gamehoster-game.json")
+		l.spoil(m, d.List)
 		return nil
 	}
 	for _, b := range d.List {
@@ -265,6 +290,17 @@ func (l *loader) exported(m *module, d *ast.ExportDeclaration) []*symbol {
 
 func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 	c := d.ImportClause
+	bad := func(names ...string) {
+		for _, name := range names {
+			l.add(m, &symbol{kind: symBad, name: name, at: d.Idx})
+		}
+	}
+	if c != nil && c.ImportedDefaultBinding != nil {
+		bad(c.ImportedDefaultBinding.Name.String())
+	}
+	if c != nil && c.NameSpaceImport != nil {
+		bad(c.NameSpaceImport.ImportedBinding.String())
+	}
 	if c == nil || d.FromClause == nil || c.ImportedDefaultBinding != nil || c.NameSpaceImport != nil || c.NamedImports == nil {
 		l.report.errorf(d.Idx, `imports go by name: import { wrap } from "./geometry.js"`)
 		return
@@ -273,12 +309,14 @@ func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 	target, problem := l.resolve(m.path, spec)
 	if problem != "" {
 		l.report.errorf(d.Idx, "%s", problem)
-		return
 	}
 	for _, x := range c.NamedImports.ImportsList {
 		s := &symbol{kind: symImport, name: x.Alias.String(), at: d.Idx, from: target, imported: x.IdentifierName.String()}
 		if s.name == "" {
 			s.name = s.imported
+		}
+		if problem != "" {
+			s.kind = symBad
 		}
 		l.add(m, s)
 	}
@@ -314,9 +352,13 @@ func (l *loader) resolve(from, spec string) (target, problem string) {
 }
 
 // lookup follows imports to the symbol that a name of a module stands for. The
-// second result tells why there is none.
+// second result tells why there is none; without either, the name is not one of
+// the module's or was reported already.
 func (l *loader) lookup(m *module, name string) (*symbol, string) {
 	s := m.names[name]
+	if s != nil && s.kind == symBad {
+		return nil, ""
+	}
 	for hops := 0; s != nil && s.kind == symImport; hops++ {
 		other := l.load(s.from)
 		if other == nil {
@@ -331,6 +373,9 @@ func (l *loader) lookup(m *module, name string) (*symbol, string) {
 		}
 		if hops > 100 {
 			return nil, fmt.Sprintf("the imports of '%s' go round in a circle", name)
+		}
+		if next.kind == symBad {
+			return nil, ""
 		}
 		next.used = true
 		s = next

@@ -50,8 +50,6 @@ var foreign = map[string]string{
 
 func refusedStatement(s ast.Statement) string {
 	switch s.(type) {
-	case *ast.VariableStatement:
-		return "use let or const instead of var"
 	case *ast.FunctionDeclaration:
 		return "functions stand at the top level of a file, not inside others"
 	case *ast.ClassDeclaration:

@@ -30,7 +30,7 @@ func (w *walker) stmt(s ast.Statement) []tree.Stmt {
 	w.depth++
 	defer func() { w.depth-- }()
 	if w.depth > maxDepth {
-		w.errorf(s.Idx0(), "this is nested too deeply: split it into functions")
+		w.errorf(start(s), "this is nested too deeply: split it into functions")
 		return nil
 	}
 	switch s := s.(type) {
@@ -57,8 +57,15 @@ func (w *walker) stmt(s ast.Statement) []tree.Stmt {
 		return w.switchStmt(s)
 	case *ast.BranchStatement:
 		return w.jump(s)
+	case *ast.VariableStatement:
+		w.errorf(s.Var, "use let or const instead of var")
+		for _, b := range s.List {
+			if id, ok := b.Target.(*ast.Identifier); ok {
+				w.declare(id, badType, false)
+			}
+		}
 	default:
-		w.errorf(s.Idx0(), "%s", refusedStatement(s))
+		w.errorf(start(s), "%s", refusedStatement(s))
 	}
 	return nil
 }
@@ -86,7 +93,10 @@ func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 			w.declare(id, tree.Type{Kind: tree.Bad}, false)
 			continue
 		}
-		x := w.value(b.Initializer)
+		x := w.present(w.value(b.Initializer))
+		if x.Type().Kind == tree.Str {
+			x = w.bad(id.Idx, "a str cannot be kept in a variable in this version: use the field itself, or a constant at the top level")
+		}
 		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), d.Token == token.CONST), X: x})
 	}
 	return out
@@ -121,6 +131,9 @@ func (w *walker) destructure(p *ast.ObjectPattern, v *tree.Var, constant bool) (
 		}
 		x := w.member(w.readVar(v, at), name, at)
 		x = w.needValue(x, at)
+		if x.Type().Kind == tree.Str {
+			x = w.bad(at, "a str cannot be kept in a variable in this version: use the field itself")
+		}
 		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), constant), X: x})
 	}
 	return out
@@ -244,6 +257,10 @@ func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
 	}
 	of := w.collection(s.Source)
 	if of == nil {
+		if d, ok := s.Source.(*ast.DotExpression); ok && w.global(d.Left, "game") && w.def.Instance().Field(d.Identifier.Name.String()) == nil {
+			w.expr(d) // there is no such thing
+			return nil
+		}
 		w.errorf(s.Source.Idx0(), "for-of goes over a collection of game%s", w.collectionNames())
 		return nil
 	}

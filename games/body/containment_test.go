@@ -1,0 +1,179 @@
+package body
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gamehoster/games/schema"
+)
+
+const containmentTypes = `
+instance n:u32 m:f64
+player 4 x:f32 mate:ref.rock
+rock rocks 4 x:f32 next:ref.rock
+command act what:u8
+`
+
+func joinAll(n int) (in input) {
+	for i := range uint32(n) {
+		in.joins = append(in.joins, join{id: 1 + 2*i})
+	}
+	return in
+}
+
+// TestFaults checks that each way to fail ends in a trap that says where, in
+// which body and for whom.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       faultErr
+	}{
+		{"endless while", "-- player.js --\nexport function update(p) {\n  if (p.id === 3)\n    while (true) { p.x++; }\n}\n",
+			faultErr{FaultFuel, "player.js:3:5", "player.update", 3}},
+		{"endless for", "-- instance.js --\nexport function update() {\n  for (;;) {\n    continue;\n  }\n}\n",
+			faultErr{FaultFuel, "instance.js:2:3", "instance.update", 0}},
+		{"endless do", "-- instance.js --\nexport function update() {\n  do {} while (game.n < 1);\n}\n",
+			faultErr{FaultFuel, "instance.js:2:3", "instance.update", 0}},
+		{"endless in a helper", "-- instance.js --\nexport function update() {\n  game.m = spin(1);\n}\nfunction spin(k) {\n  let i = k;\n  while (i > 0) i += 1;\n  return i;\n}\n",
+			faultErr{FaultFuel, "instance.js:6:3", "instance.update", 0}},
+		{"nested loops", "-- instance.js --\nexport function update() {\n  for (let i = 0; i < 3000; i++)\n    for (let j = 0; j < 3000; j++) game.n++;\n}\n",
+			faultErr{FaultFuel, "instance.js:3:5", "instance.update", 0}},
+		{"tower of calls", "-- instance.js --\n" + tower(40) + "export function update() {\n  f0();\n}\n",
+			faultErr{FaultFuel, "", "instance.update", 0}},
+		{"full pool", "-- rock.js --\nexport function update(r) {}\n-- commands.js --\nexport function act(player, c) {\n  for (let i = 0; i < c.what; i++) {\n    const r = game.rocks.spawn();\n    r.x = i;\n  }\n}\n",
+			faultErr{FaultNull, "commands.js:4:5", "commands.act", 1}},
+		{"null reference", "-- player.js --\nexport function update(p) {\n  p.x =\n    p.mate.x;\n}\n",
+			faultErr{FaultNull, "player.js:3:5", "player.update", 1}},
+		{"null from find", "-- commands.server.js --\nexport function act(player) {\n  game.rocks.find(99).remove();\n}\n",
+			faultErr{FaultNull, "commands.server.js:2:3", "commands.server.act", 1}},
+		{"null owner's reference", "-- instance.js --\nexport function update() {\n  for (const p of game.players) {\n    const r = p.mate;\n    r.next.x = 1;\n  }\n}\n",
+			faultErr{FaultNull, "instance.js:4:5", "instance.update", 0}},
+		{"table behind the end", "-- player.js --\nconst T = [1, 2, 3, 4, 5];\nexport function update(p) {\n  p.x = T[p.id];\n}\n",
+			faultErr{FaultIndex, "player.js:3:9", "player.update", 5}},
+		{"table between elements", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x + 0.5];\n}\n",
+			faultErr{FaultIndex, "player.js:3:10", "player.update", 1}},
+		{"table before the start", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x - 1];\n}\n",
+			faultErr{FaultIndex, "player.js:3:10", "player.update", 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := c.text
+			if !strings.Contains(text, "function act") {
+				text += "-- commands.js --\nexport function act() {}\n"
+			}
+			def := define(t, containmentTypes)
+			p := compile(t, def, text)
+			w := newWorld(t, def, p, worldOptions{})
+			in := joinAll(4)
+			err := w.tick(in)
+			if err == nil {
+				err = w.tick(input{commands: []command{{player: 1, seq: 1, values: []float64{9}}}})
+			}
+			var got *faultErr
+			if !errors.As(err, &got) {
+				t.Fatalf("no fault but %v", err)
+			}
+			if c.want.at == "" {
+				got.at = ""
+			}
+			if *got != c.want {
+				t.Errorf("got %v, want %v", got, &c.want)
+			}
+		})
+	}
+}
+
+// tower is n functions each of which calls the next one twice.
+func tower(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "function f%d() { f%d(); f%d(); }\n", i, i+1, i+1)
+	}
+	return b.String() + fmt.Sprintf("function f%d() { game.n++; }\n", n)
+}
+
+// TestSkip checks that a tick run again without a body for an actor is the tick
+// that would have been without that body.
+func TestSkip(t *testing.T) {
+	const text = `
+-- player.js --
+export function update(p) {
+  p.x += random();
+  const r = game.rocks.spawn();
+  if (r) r.x = p.id;
+  if (p.id === GUILTY) while (true) game.m++;
+}
+-- player.server.js --
+export function update(p) { p.x += 100; }
+-- rock.js --
+export function update(r) { r.x += random(); if (random() < 0.3) r.remove(); }
+-- instance.js --
+export function update() { game.n += game.rocks.count; }
+-- commands.js --
+export function act(p) { p.x -= 50; }
+`
+	def := define(t, containmentTypes)
+	guilty := compile(t, def, strings.ReplaceAll(text, "GUILTY", "5"))
+	calm := compile(t, def, strings.Replace(strings.ReplaceAll(text, "GUILTY", "-1"), "function update(p) {\n  p.x", "function update(p) {\n  if (p.id === 5) return;\n  p.x", 1))
+	o := worldOptions{seed: 77}
+	a, b := newWorld(t, def, guilty, o), newWorld(t, def, calm, o)
+	number := uint32(0)
+	for i, body := range guilty.Bodies {
+		if body.Name == "player.update" {
+			number = uint32(i)
+		}
+	}
+	a.must(joinAll(4))
+	b.must(joinAll(4))
+	for i := range 50 {
+		in := input{}
+		if i%3 == 0 {
+			in.commands = []command{{player: 5, seq: uint32(i), values: []float64{1}}}
+		}
+		before := append([]byte{}, a.block()...)
+		err := a.tick(in)
+		var f *faultErr
+		if !errors.As(err, &f) || f.actor != 5 || f.body != "player.update" {
+			t.Fatalf("tick %d: %v", i, err)
+		}
+		copy(a.block(), before)
+		in.skips = []skip{{number + 90, 5}, {number, 5}}
+		a.must(in)
+		in.skips = nil
+		b.must(in)
+		if !bytes.Equal(a.state(), b.state()) {
+			t.Fatalf("tick %d: the states differ\n%s\n%s", i, a.line(true), b.line(true))
+		}
+	}
+	// all actors of a body
+	x := []float64{a.value("player.x", 0), a.value("player.x", 2)}
+	a.must(input{skips: []skip{{number, schema.AllActors}}})
+	if a.value("player.x", 0) != x[0]+100 || a.value("player.x", 2) != x[1]+100 {
+		t.Error("a body ran that was to be skipped for all")
+	}
+}
+
+// TestTickCap checks that bodies which are modest one by one are stopped when
+// all together are not, and that the next tick has its own budget.
+func TestTickCap(t *testing.T) {
+	def := define(t, containmentTypes)
+	files := bodies("-- player.js --\nexport function update(p) {\n  for (let i = 0; i < 800; i++) p.x++;\n}\n-- commands.js --\nexport function act() {}\n")
+	p, list := Compile(def, files, Options{BodyFuel: 1000, TickFuel: 2500})
+	if p == nil {
+		t.Fatal(list)
+	}
+	w := newWorld(t, def, p, worldOptions{})
+	w.must(joinAll(3))
+	for range 3 {
+		w.must(input{})
+	}
+	w.must(input{joins: []join{{id: 9}}})
+	err := w.tick(input{})
+	var f *faultErr
+	if !errors.As(err, &f) || f.fault != FaultTickCap || f.at != "player.js:1:17" {
+		t.Fatalf("got %v", err)
+	}
+}
