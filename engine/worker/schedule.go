@@ -20,8 +20,7 @@ type schedule[T comparable] struct {
 	slots   []slot[T]
 	members int
 	dropped uint64 // turns left out, in ticks of one instance
-	// bursts counts the times that turns were dropped.
-	bursts uint64
+	bursts  uint64 // times that turns were left out
 }
 
 type slot[T comparable] struct {
@@ -35,8 +34,10 @@ func newSchedule[T comparable](tickRate int) *schedule[T] {
 	return &schedule[T]{rate: int64(tickRate), slots: make([]slot[T], n)}
 }
 
+// due keeps whole seconds apart, as turns in nanoseconds overflow after months.
 func (s *schedule[T]) due(turn int64) int64 {
-	return s.start + turn*1e9/(s.rate*int64(len(s.slots)))
+	perSecond := s.rate * int64(len(s.slots))
+	return s.start + turn/perSecond*1e9 + turn%perSecond*1e9/perSecond
 }
 
 // next is when the next turn is due; false where nothing is scheduled.

@@ -64,8 +64,31 @@ func TestScheduleDropsWholePeriodsAfterAHold(t *testing.T) {
 	if after <= now {
 		t.Error("still behind after the catching up")
 	}
-	if (after-before)%1e8 != 0 && len(s.slots) == 1 {
-		t.Errorf("the phase moved by %d ns", (after-before)%1e8)
+	spacing := int64(1e8) / int64(len(s.slots))
+	if (after-before)%spacing != 0 {
+		t.Errorf("the phase moved by %d ns", (after-before)%spacing)
+	}
+}
+
+func TestScheduleKeepsTimeForYears(t *testing.T) {
+	s := newSchedule[int](128)
+	s.add(1, 0)
+	const day = int64(24 * 3600 * 1e9)
+	end := int64(0)
+	for range 3650 {
+		end += day
+		s.take(end)
+	}
+	for range 1000 {
+		last, _ := s.next()
+		s.take(last)
+		next, _ := s.next()
+		if gap := next - last; gap < 2_604_166 || gap > 2_604_167 { // 3 slots of 1/128 s
+			t.Fatalf("%d ns from turn to turn", gap)
+		}
+	}
+	if at, _ := s.next(); at < end || at > end+4e9 {
+		t.Errorf("after ten years the next turn is due at %d", at)
 	}
 }
 
