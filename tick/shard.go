@@ -19,19 +19,15 @@ var (
 	ErrName   = errors.New("name is too long or no UTF-8") // over wire.MaxName or schema.MaxPlayerName bytes
 )
 
-// defaultInstances is a shard's capacity where the definition gives none.
-const defaultInstances = 500
-
 // Sink takes what goes out to one viewer, in order. m is one wire message and valid
 // during the call only.
 type Sink interface{ Message(m []byte) }
 
 // Options are what a shard can be told. The zero value is good.
 type Options struct {
-	MaxInstances int                               // 0: what the definition says
-	OnFault      func(in *Instance, f FaultReport) // called for each body run that failed, during Step or Create; may be nil
-	Compiled     *vm.Compiled                      // of prog.Server, to share it between shards; it stays the caller's. nil: the shard compiles its own
-	StartTick    uint32                            // the tick of state 0, for tests of the wrap
+	OnFault   func(in *Instance, f FaultReport) // called for each body run that failed, during Step or Create; may be nil
+	Compiled  *vm.Compiled                      // of prog.Server, to share it between shards; it stays the caller's. nil: the shard compiles its own
+	StartTick uint32                            // the tick of state 0, for tests of the wrap
 }
 
 // FaultReport tells of a body run that failed. Nothing of the run had an effect.
@@ -198,9 +194,6 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 		return nil, errors.New("the bodies are another definition's")
 	}
 	s.wire = wire.NewSchema(def, s.layout)
-	if s.opt.MaxInstances <= 0 {
-		s.opt.MaxInstances = capacity(def)
-	}
 	skips := len(s.rules.bodies) * (rerunsPerBody + 1)
 	size := schema.InputHeader + skips*schema.SkipSize +
 		s.rules.seats*(2*schema.LeaveSize+schema.JoinSize+s.rules.pending*s.layout.CommandStride)
@@ -214,19 +207,8 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	b.record = make([]byte, s.layout.CommandStride)
 	b.skips = make([]skip, 0, skips)
 	b.cursors = make([]uint32, len(s.layout.Types))
-	s.slots = vm.NewSlots(m, s.layout.Size, s.opt.MaxInstances)
+	s.slots = vm.NewSlots(m, s.layout.Size, def.ShardInstances())
 	return s, nil
-}
-
-// capacity is how many instances the definition lets one worker have.
-func capacity(d *schema.Definition) int {
-	switch {
-	case d.InstancesPerShard > 0:
-		return d.InstancesPerShard
-	case d.PlayersPerShard > 0:
-		return max(1, d.PlayersPerShard/max(1, d.PlayersPerInstance))
-	}
-	return defaultInstances
 }
 
 // Close frees the memory of all instances at once. Nothing of the shard may be
@@ -245,9 +227,6 @@ func (s *Shard) Close() error {
 
 // Instances is how many there are.
 func (s *Shard) Instances() int { return s.instances }
-
-// Capacity is how many there can be.
-func (s *Shard) Capacity() int { return s.opt.MaxInstances }
 
 // Stats is what the shard has counted. The values go on counting.
 func (s *Shard) Stats() *Stats { return &s.stats }

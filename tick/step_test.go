@@ -197,7 +197,9 @@ func TestFaultInStart(t *testing.T) {
 
 func TestInstancesComeAndGo(t *testing.T) {
 	quiet := calm
-	s := newTestShard(t, testGame(testDef(10, 10, 2), &quiet), Options{MaxInstances: 3})
+	def := testDef(10, 10, 2)
+	def.InstancesPerShard = 3
+	s := newTestShard(t, testGame(def, &quiet), Options{})
 	var all []*Instance
 	for range 3 {
 		in, err := s.Create("room", 1, 2)

@@ -50,18 +50,13 @@ type Table struct {
 
 	mu        sync.Mutex
 	closed    bool
-	shards    []shard
+	shards    []int // instances on each
 	instances map[worker.InstanceID]*instance
 	byName    map[string]*instance
 	open      []*instance // with a free seat, oldest first
 	pending   map[uint64]*pending
 	nextID    worker.InstanceID
 	nextSeat  uint64
-}
-
-type shard struct {
-	instances int
-	seats     int
 }
 
 type instance struct {
@@ -84,7 +79,7 @@ type pending struct {
 func NewTable(def *schema.Definition, shards int, first uint64) *Table {
 	return &Table{
 		def:       def,
-		shards:    make([]shard, shards),
+		shards:    make([]int, shards),
 		instances: map[worker.InstanceID]*instance{},
 		byName:    map[string]*instance{},
 		pending:   map[uint64]*pending{},
@@ -199,9 +194,7 @@ func (t *Table) Retire(id worker.InstanceID, force bool) bool {
 	if !force && (in.seats > 0 || waiting) {
 		return false
 	}
-	sh := &t.shards[in.shard]
-	sh.seats -= in.seats
-	sh.instances--
+	t.shards[in.shard]--
 	delete(t.instances, id)
 	delete(t.byName, in.name)
 	in.closed = true
@@ -242,11 +235,10 @@ type Load struct {
 func (t *Table) Load() (l Load) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, s := range t.shards {
-		l.Instances += s.instances
-		l.Seats += s.seats
+	for _, in := range t.instances {
+		l.Seats += in.seats
 	}
-	l.Pending = len(t.pending)
+	l.Instances, l.Pending = len(t.instances), len(t.pending)
 	return l
 }
 
@@ -266,12 +258,8 @@ func (t *Table) anyOpen(r Request) (*instance, error) {
 		return t.open[0], nil
 	}
 	best := -1
-	for i := range t.shards {
-		if t.shardFull(i) {
-			continue
-		}
-		if best < 0 || t.shards[i].instances < t.shards[best].instances ||
-			(t.shards[i].instances == t.shards[best].instances && i == r.Prefer) {
+	for i, n := range t.shards {
+		if n < t.def.ShardInstances() && (best < 0 || n < t.shards[best] || n == t.shards[best] && i == r.Prefer) {
 			best = i
 		}
 	}
@@ -280,20 +268,11 @@ func (t *Table) anyOpen(r Request) (*instance, error) {
 	}
 	in := &instance{id: t.nextID, name: t.newName(), shard: best}
 	t.nextID++
-	t.shards[best].instances++
+	t.shards[best]++
 	t.instances[in.id] = in
 	t.byName[in.name] = in
 	t.list(in)
 	return in, nil
-}
-
-func (t *Table) shardFull(i int) bool {
-	s := &t.shards[i]
-	if n := t.def.InstancesPerShard; n > 0 && s.instances >= n {
-		return true
-	}
-	n := t.def.PlayersPerShard
-	return n > 0 && s.seats >= n
 }
 
 func (t *Table) hasRoom(in *instance) bool {
@@ -302,13 +281,11 @@ func (t *Table) hasRoom(in *instance) bool {
 
 func (t *Table) take(in *instance) {
 	in.seats++
-	t.shards[in.shard].seats++
 	t.list(in)
 }
 
 func (t *Table) give(in *instance) {
 	in.seats--
-	t.shards[in.shard].seats--
 	t.list(in)
 }
 

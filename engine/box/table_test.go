@@ -56,6 +56,19 @@ func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
 	}
 }
 
+func TestCapacityInPlayersIsInWholeInstances(t *testing.T) {
+	tb := NewTable(&schema.Definition{PlayersPerInstance: 4, PlayersPerShard: 10}, 1, 1)
+	for range 12 {
+		place(t, tb, Request{})
+	}
+	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrBoxFull) {
+		t.Fatalf("a thirteenth player of ten was answered %v", err)
+	}
+	if l := tb.Load(); l.Instances != 3 {
+		t.Fatalf("%d instances for ten players by four", l.Instances)
+	}
+}
+
 func TestJoinByName(t *testing.T) {
 	tb := NewTable(definition(1, 10), 1, 1)
 	_, a := place(t, tb, Request{})
@@ -132,8 +145,7 @@ func TestRandomOperations(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	def := definition(3, 4)
 	tb := NewTable(def, 3, 1)
-	type held struct{ id worker.InstanceID }
-	var seats []held
+	var seats []worker.InstanceID
 	waiting := map[uint64]worker.InstanceID{}
 	per := map[worker.InstanceID]int{}
 	now := int64(0)
@@ -155,14 +167,14 @@ func TestRandomOperations(t *testing.T) {
 					t.Fatalf("claim of seat %d gave %+v, %v", n, s, ok)
 				}
 				delete(waiting, n)
-				seats = append(seats, held{id})
+				seats = append(seats, id)
 				break
 			}
 		case 4:
 			if len(seats) > 0 {
 				i := rnd.IntN(len(seats))
-				tb.Release(seats[i].id)
-				per[seats[i].id]--
+				tb.Release(seats[i])
+				per[seats[i]]--
 				seats[i] = seats[len(seats)-1]
 				seats = seats[:len(seats)-1]
 			}

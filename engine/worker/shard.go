@@ -88,10 +88,7 @@ func (sh *shard) start() (err error) {
 		return nil
 	}
 	g := sh.game
-	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{
-		MaxInstances: g.Def.InstancesPerShard,
-		OnFault:      sh.fault,
-	})
+	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{OnFault: sh.fault})
 	if err != nil {
 		return fmt.Errorf("starting a shard of %s: %w", g.Def.Name, err)
 	}

@@ -251,7 +251,7 @@ const Protocol = 1
 const PlayerName = "name"
 
 // ShardInstances is how many instances one worker holds at most. A capacity in
-// players is counted in full instances.
+// players is rounded up to whole instances.
 func (d *Definition) ShardInstances() int {
 	if d.InstancesPerShard > 0 {
 		return d.InstancesPerShard
