@@ -6,6 +6,7 @@ import (
 	"gamehoster/games/body/internal/libm"
 	"gamehoster/games/body/internal/link"
 	"gamehoster/games/body/internal/lower"
+	"gamehoster/games/body/internal/opt"
 	"gamehoster/games/body/internal/rt"
 	"gamehoster/games/diag"
 	"gamehoster/games/schema"
@@ -21,6 +22,9 @@ type Options struct {
 	// TickFuel is what all bodies of a tick may use together on the server.
 	// 0 for DefaultTickFuel.
 	TickFuel int
+	// Plain leaves the optimiser out. What the modules do is the same; tests
+	// compare the two.
+	Plain bool
 }
 
 // The budgets of bodies, in rounds of loops.
@@ -69,6 +73,7 @@ type compilation struct {
 	lower  *lower.Lowerer
 	bodies []rt.Body
 	budget rt.Budget
+	opt    *opt.Optimiser // nil for none
 }
 
 func newCompilation(def *schema.Definition, read *front.Result, o Options) *compilation {
@@ -82,12 +87,17 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex)}, libm.Func)
 	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update}
 	for _, b := range read.Bodies {
+		fn := c.lower.Func(b.Fn)
+		fn.Keep = true
 		c.bodies = append(c.bodies, rt.Body{
-			Fn: c.lower.Func(b.Fn), At: c.lower.Place(b.Fn.At),
+			Fn: fn, At: c.lower.Place(b.Fn.At),
 			Moment: moments[b.Moment], Server: b.Server, Of: b.Of, Cmd: b.Cmd,
 		})
 	}
 	c.lower.EntryFuel()
+	if !o.Plain {
+		c.opt = opt.New(opt.Options{BodyFuel: c.budget.Body, Rem: c.rt.Rem()})
+	}
 	return c
 }
 
@@ -125,6 +135,9 @@ func (c *compilation) roots(side schema.Side) []*ir.Func {
 	list := []*ir.Func{d.Tick()}
 	if side == schema.OnServer {
 		list = append(list, d.Start())
+	}
+	if c.opt != nil {
+		c.opt.Run(list...)
 	}
 	return list
 }

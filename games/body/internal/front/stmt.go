@@ -299,6 +299,9 @@ func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
 		}
 		w.flow = merge(fall, start).clone()
 		k.Body = w.stmts(c.Consequent)
+		for _, b := range w.scope.vars {
+			b.ready = false // another case may be entered without passing this one
+		}
 		fall = w.flow
 		n.Cases = append(n.Cases, k)
 	}

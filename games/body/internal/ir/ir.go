@@ -43,8 +43,9 @@ func (t Type) Wasm() wasm.ValType {
 
 // Local is a variable or parameter of a function.
 type Local struct {
-	Name string
-	Type Type
+	Name   string
+	Type   Type
+	Lo, Hi int64 // where an I32 can be, if that was found out; else both are 0
 }
 
 // Func is one function. A Func without Body is completed before it is emitted.

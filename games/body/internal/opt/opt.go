@@ -1,0 +1,79 @@
+// Package opt improves ir without changing what it does, to the last bit.
+//
+//	inline:  small helpers, and those with one caller, become part of their callers
+//	fold:    constants are computed, tests turned around, conversions cancelled
+//	narrow:  numbers that are certainly small integers are kept as i32
+//
+// All of it works on symbolic places, so both sides get the same code, and none
+// of it moves, adds or removes fuel: a body that runs out on one side does so on
+// the other, at the same place.
+package opt
+
+import "gamehoster/games/body/internal/ir"
+
+// Options are what the passes may rely on.
+type Options struct {
+	// BodyFuel bounds how often any statement of a body run is executed.
+	BodyFuel int
+	// Rem is the function for the % of two doubles.
+	Rem *ir.Func
+}
+
+// Optimiser improves the functions of one game, each once.
+type Optimiser struct {
+	Options
+	done map[*ir.Func]bool
+}
+
+// New gives an Optimiser.
+func New(o Options) *Optimiser { return &Optimiser{Options: o, done: map[*ir.Func]bool{}} }
+
+// Run improves everything that the roots lead to and that was not improved yet.
+func (o *Optimiser) Run(roots ...*ir.Func) {
+	order := calleesFirst(roots)
+	calls := countCalls(order)
+	for _, f := range order {
+		if o.done[f] {
+			continue
+		}
+		o.done[f] = true
+		inline(f, calls)
+		f.Body = fold(o.Options, f.Body)
+		if narrow(o.Options, f) {
+			f.Body = fold(o.Options, f.Body)
+		}
+	}
+}
+
+// calleesFirst orders functions so that each stands behind those it calls.
+func calleesFirst(roots []*ir.Func) (order []*ir.Func) {
+	seen := map[*ir.Func]bool{}
+	var visit func(f *ir.Func)
+	visit = func(f *ir.Func) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		for _, c := range ir.Callees(f.Body) {
+			visit(c)
+		}
+		order = append(order, f)
+	}
+	for _, f := range roots {
+		visit(f)
+	}
+	return order
+}
+
+// countCalls counts the places that each function is called at.
+func countCalls(funcs []*ir.Func) map[*ir.Func]int {
+	n := map[*ir.Func]int{}
+	for _, f := range funcs {
+		ir.Each(f.Body, nil, func(x ir.Expr) {
+			if c, ok := x.(*ir.Call); ok {
+				n[c.Fn]++
+			}
+		})
+	}
+	return n
+}
