@@ -1,6 +1,8 @@
 package body
 
 import (
+	"strings"
+
 	"gamehoster/games/body/internal/front"
 	"gamehoster/games/body/internal/ir"
 	"gamehoster/games/body/internal/libm"
@@ -94,10 +96,19 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 			Moment: moments[b.Moment], Server: b.Server, Of: b.Of, Cmd: b.Cmd,
 		})
 	}
-	c.lower.EntryFuel()
-	if !o.Plain {
-		c.opt = opt.New(opt.Options{BodyFuel: c.budget.Body, Rem: c.rt.Rem()})
+	// The bodies come first and alone, so that they do not depend on a side.
+	roots := make([]*ir.Func, len(c.bodies))
+	for i, b := range c.bodies {
+		roots[i] = b.Fn
 	}
+	if o.Plain {
+		for _, f := range ir.Reach(roots...) {
+			c.lower.Charge(f)
+		}
+		return c
+	}
+	c.opt = opt.New(opt.Options{BodyFuel: c.budget.Body, Rem: c.rt.Rem(), Charge: c.lower.Charge})
+	c.opt.Run(roots...)
 	return c
 }
 
@@ -156,4 +167,31 @@ func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) 
 		return nil, err
 	}
 	return m.Encode(), nil
+}
+
+// Text compiles the bodies as far as the intermediate representation and prints
+// that, bodies first, each function as it is before places become numbers.
+func Text(def *schema.Definition, files []Source, o Options) (string, diag.List) {
+	sources := make(map[string][]byte, len(files))
+	for _, f := range files {
+		sources[f.Path] = f.Text
+	}
+	read := front.Read(def, sources)
+	if read.List.Failed() {
+		return "", read.List
+	}
+	c := newCompilation(def, read, o)
+	roots := make([]*ir.Func, len(c.bodies))
+	for i, b := range c.bodies {
+		roots[i] = b.Fn
+		b.Fn.Name = read.Bodies[i].Name
+	}
+	var b strings.Builder
+	for i, f := range ir.Reach(roots...) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		ir.Print(&b, f)
+	}
+	return b.String(), read.List
 }

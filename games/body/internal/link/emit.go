@@ -23,11 +23,12 @@ type emitter struct {
 	extra  []wasm.ValType // locals past the parameters
 	labels []*ir.Label    // of the enclosing blocks, nil for those that nothing jumps to
 	nan    int            // local in which a float waits for its check; -1 for none yet
+	fuel   int            // local that holds the fuel while the function runs; -1 if it takes none
 	err    error
 }
 
 func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
-	e := &emitter{linker: l, f: f, locals: map[*ir.Local]int{}, nan: -1}
+	e := &emitter{linker: l, f: f, locals: map[*ir.Local]int{}, nan: -1, fuel: -1}
 	w := &wasm.Func{Name: f.Name}
 	for i, p := range f.Params {
 		e.locals[p] = i
@@ -36,12 +37,45 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 	if f.Result != ir.Void {
 		w.Results = []wasm.ValType{f.Result.Wasm()}
 	}
+	if burns(f) {
+		e.fuel = e.newLocal(wasm.I32)
+		e.loadFuel()
+	}
 	e.stmts(f.Body)
 	if f.Result != ir.Void {
 		e.c.Op(wasm.OpUnreachable) // the front end made sure of a return
+	} else {
+		e.storeFuel()
 	}
 	w.Locals, w.Code = e.extra, e.c
 	return w, e.err
+}
+
+// burns reports whether a function itself takes fuel.
+func burns(f *ir.Func) (found bool) {
+	ir.Each(f.Body, func(s ir.Stmt) {
+		if _, ok := s.(*ir.Fuel); ok {
+			found = true
+		}
+	}, nil)
+	return found
+}
+
+// Fuel is in a local while a function that takes some runs, because a global
+// costs a store and a load in every round of a loop. It is handed over in the
+// global at calls of functions that take fuel as well, and at the end.
+func (e *emitter) loadFuel() {
+	if e.fuel >= 0 {
+		e.c.Idx(wasm.OpGlobalGet, e.globals[e.Fuel])
+		e.c.Idx(wasm.OpLocalSet, e.fuel)
+	}
+}
+
+func (e *emitter) storeFuel() {
+	if e.fuel >= 0 {
+		e.c.Idx(wasm.OpLocalGet, e.fuel)
+		e.c.Idx(wasm.OpGlobalSet, e.globals[e.Fuel])
+	}
 }
 
 func (e *emitter) local(l *ir.Local) int {
@@ -122,14 +156,13 @@ func (e *emitter) stmt(s ir.Stmt) {
 		if s.X != nil {
 			e.expr(s.X)
 		}
+		e.storeFuel()
 		e.c.Op(wasm.OpReturn)
 	case *ir.Fuel:
-		fuel := e.globals[e.Fuel]
-		e.c.Idx(wasm.OpGlobalGet, fuel)
+		e.c.Idx(wasm.OpLocalGet, e.fuel)
 		e.c.I32(int32(s.Cost))
 		e.c.Op(ir.SubI32.Code()...)
-		e.c.Idx(wasm.OpGlobalSet, fuel)
-		e.c.Idx(wasm.OpGlobalGet, fuel)
+		e.c.Idx(wasm.OpLocalTee, e.fuel)
 		e.c.I32(0)
 		e.c.Op(ir.LtI32.Code()...)
 		e.enter(wasm.OpIf, nil)
@@ -335,7 +368,13 @@ func (e *emitter) expr(x ir.Expr) {
 		for _, a := range x.Args {
 			e.expr(a)
 		}
+		if e.burners[x.Fn] {
+			e.storeFuel()
+		}
 		e.c.Idx(wasm.OpCall, e.funcs[x.Fn])
+		if e.burners[x.Fn] {
+			e.loadFuel()
+		}
 	case *ir.Seq:
 		e.stmts(x.Body)
 		e.expr(x.Value)

@@ -32,7 +32,7 @@ const dataBase = 16
 
 // Link makes a module with the roots exported under their names.
 func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
-	l := &linker{Options: o, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{}, top: dataBase}
+	l := &linker{Options: o, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{}, burners: map[*ir.Func]bool{}, top: dataBase}
 	list := ir.Reach(roots...)
 	for _, f := range list {
 		if l.needsToInt32(f) {
@@ -43,6 +43,9 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	for i, f := range list {
 		l.funcs[f] = i
 		l.place(f)
+		for _, g := range ir.Reach(f) {
+			l.burners[f] = l.burners[f] || burns(g)
+		}
 	}
 	m := &wasm.Module{MaxPages: o.MaxPages}
 	for i, g := range o.Globals {
@@ -79,6 +82,7 @@ type linker struct {
 	funcs    map[*ir.Func]int
 	globals  map[*ir.Global]int
 	data     map[*ir.Data]int
+	burners  map[*ir.Func]bool // functions that take fuel, or lead to one that does
 	segments []wasm.Data
 	top      int
 }

@@ -27,6 +27,7 @@ type Lowerer struct {
 	texts     map[string]*ir.Data
 	positions map[file.Idx]int
 	places    []file.Idx
+	own       map[*ir.Func]file.Idx // the functions that authors wrote, and where
 }
 
 // New gives a Lowerer. math gives the functions of Math that are no
@@ -70,22 +71,26 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	return f
 }
 
-// EntryFuel charges a helper that calls helpers, so that no tower of calls is
-// free; what it costs to run a helper that calls none is bounded by its size.
-func (l *Lowerer) EntryFuel() {
-	own := map[*ir.Func]bool{}
-	for t, f := range l.funcs {
-		own[f] = !t.Library
-	}
-	for t, f := range l.funcs {
-		if !own[f] {
-			continue
-		}
-		for _, c := range ir.Callees(f.Body) {
-			if own[c] {
-				f.Body = append([]ir.Stmt{&ir.Fuel{Cost: 1, At: l.Place(t.At)}}, f.Body...)
-				break
+// Charge makes a helper that calls helpers take fuel, so that no tower of calls
+// is free; what it costs to run a function that calls none is bounded by its size.
+// It is meant to be called when calls were inlined that are going to be.
+func (l *Lowerer) Charge(f *ir.Func) {
+	if l.own == nil {
+		l.own = map[*ir.Func]file.Idx{}
+		for t, f := range l.funcs {
+			if !t.Library {
+				l.own[f] = t.At
 			}
+		}
+	}
+	at, ok := l.own[f]
+	if !ok {
+		return
+	}
+	for _, c := range ir.Callees(f.Body) {
+		if _, ok := l.own[c]; ok {
+			f.Body = append([]ir.Stmt{&ir.Fuel{Cost: 1, At: l.Place(at)}}, f.Body...)
+			return
 		}
 	}
 }

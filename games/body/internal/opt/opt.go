@@ -5,8 +5,8 @@
 //	narrow:  numbers that are certainly small integers are kept as i32
 //
 // All of it works on symbolic places, so both sides get the same code, and none
-// of it moves, adds or removes fuel: a body that runs out on one side does so on
-// the other, at the same place.
+// of it depends on the side: a body that runs out of fuel on one does so on the
+// other, at the same place.
 package opt
 
 import "gamehoster/games/body/internal/ir"
@@ -17,6 +17,8 @@ type Options struct {
 	BodyFuel int
 	// Rem is the function for the % of two doubles.
 	Rem *ir.Func
+	// Charge is called with each function when its calls were inlined.
+	Charge func(f *ir.Func)
 }
 
 // Optimiser improves the functions of one game, each once.
@@ -38,6 +40,7 @@ func (o *Optimiser) Run(roots ...*ir.Func) {
 		}
 		o.done[f] = true
 		inline(f, calls)
+		o.Charge(f)
 		f.Body = fold(o.Options, f.Body)
 		if narrow(o.Options, f) {
 			f.Body = fold(o.Options, f.Body)

@@ -100,16 +100,19 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 
 type uses struct{ fuel, random, secret bool }
 
+// uses finds what a body leads to that has to be set up for it.
 func (d *Driver) uses(f *ir.Func) (u uses) {
-	random, secret := d.rt.funcs["random"], d.rt.funcs["random.server"]
 	for _, f := range ir.Reach(f) {
-		u.random = u.random || f == random
-		u.secret = u.secret || f == secret
 		ir.Each(f.Body, func(s ir.Stmt) {
 			if _, ok := s.(*ir.Fuel); ok {
 				u.fuel = true
 			}
-		}, nil)
+		}, func(x ir.Expr) {
+			if g, ok := x.(*ir.GetGlobal); ok {
+				u.random = u.random || g.Global == d.rt.Seeded
+				u.secret = u.secret || g.Global == d.rt.Secreted
+			}
+		})
 	}
 	return u
 }
