@@ -170,12 +170,12 @@ func (b *Box) apply(c box.Change) {
 	}
 	if c.Old != nil {
 		c.Old.Table.Close()
-		code := wire.CloseOutdated
+		code, reason := wire.CloseOutdated, "the game was reloaded"
 		if c.New == nil {
-			code = wire.CloseEnded
+			code, reason = wire.CloseEnded, "the game was removed"
 		}
 		for _, l := range b.loops {
-			l.Post(&worker.DropGame{Number: c.Old.Number, Code: code, Reason: "the definition was replaced"})
+			l.Post(&worker.DropGame{Number: c.Old.Number, Code: code, Reason: reason})
 		}
 	}
 	if b.cfg.OnChange != nil {
@@ -192,8 +192,8 @@ func (b *Box) hashes() int {
 
 // closed logs the end of a socket.
 func (b *Box) closed(c worker.Closed) {
-	b.log.Info("socket closed", "game", c.Game, "instance", c.Seat.Name, "player", c.Player,
-		"peer", c.Seat.Peer, "code", c.Code, "reason", c.Reason, "duration", c.Duration.Round(time.Millisecond))
+	b.log.Info("socket closed", "game", c.Game, "instance", c.Reservation.InstanceName, "player", c.Player,
+		"peer", c.Reservation.Peer, "code", c.Code, "reason", c.Reason, "duration", c.Duration.Round(time.Millisecond))
 }
 
 func (b *Box) shutdown() error {

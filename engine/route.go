@@ -37,7 +37,7 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	if want.hasDef && want.def != live.Hash {
 		return b.closeWith(req, client, wire.CloseOutdated)
 	}
-	want.Seat.Peer = client.Addr()
+	want.Peer = client.Addr()
 	at, err := live.Table.Place(want.Request, loop.Now())
 	switch {
 	case errors.Is(err, box.ErrNoInstance):
@@ -104,9 +104,9 @@ func parseQuery(raw string) (q query, err error) {
 	}
 	q.Instance = v.Get("instance")
 	q.Resume = worker.ParseToken(v.Get("resume"))
-	q.Seat.Player = playerName(v.Get("name"))
-	q.Seat.Thin = v.Get("thin") == "1"
-	q.Seat.Watch = v.Get("watch") == "1"
+	q.Player = playerName(v.Get("name"))
+	q.Thin = v.Get("thin") == "1"
+	q.Watch = v.Get("watch") == "1"
 	if d := v.Get("def"); d != "" {
 		q.hasDef = true
 		if q.def, err = strconv.ParseUint(d, 16, 64); err != nil || len(d) != 16 {

@@ -168,15 +168,15 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 	for _, p := range places {
 		key := p.String()
 		there[key] = true
-		print := fingerprint(p.Dir)
-		if c.seen[key] == print {
+		now := fingerprint(p.Dir)
+		if c.seen[key] == now {
 			continue
 		}
-		if c.seen[key] != "" && c.busy[key] != print {
-			c.busy[key] = print
+		if c.seen[key] != "" && c.busy[key] != now {
+			c.busy[key] = now
 			continue
 		}
-		c.seen[key] = print
+		c.seen[key] = now
 		old := (*c.live.Load())[key]
 		l, findings := c.build(p)
 		if l == nil {
@@ -193,6 +193,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		if !there[key] {
 			c.set(key, nil)
 			delete(c.seen, key)
+			delete(c.busy, key)
 			apply(Change{Place: old.Place, Old: old})
 		}
 	}
@@ -215,9 +216,9 @@ func (c *Catalog) build(p games.Place) (*Live, diag.List) {
 	}
 	number := c.next
 	c.next++
-	table := NewTable(g.Def, c.shards, number<<worker.GameBits+1)
+	table := NewTable(g.Def, c.shards, number<<worker.GameShift+1)
 	return &Live{
-		Game:    worker.Game{Number: number, Def: g.Def, Program: g.Program, Hash: g.Hash, Boss: table},
+		Game:    worker.Game{Number: number, Name: p.String(), Def: g.Def, Program: g.Program, Hash: g.Hash, Boss: table},
 		Place:   p,
 		Source:  g,
 		Library: lib,
@@ -239,7 +240,7 @@ func (c *Catalog) set(key string, l *Live) {
 }
 
 // fingerprint changes when a source file of the folder, or of a _shared folder that it
-// may import from, does.
+// may import from, does. What cannot be read is left to the build to complain of.
 func fingerprint(dir string) string {
 	var b strings.Builder
 	domain := filepath.Dir(dir)

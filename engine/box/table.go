@@ -39,8 +39,7 @@ var (
 type Request struct {
 	Instance string       // the instance to join, by name; empty for any
 	Resume   worker.Token // zero for none
-	Prefer   int          // the shard to take among equally loaded ones
-	Seat     worker.Seat  // what the worker is to be told; Place fills the rest in
+	worker.Client
 }
 
 // Table is the placement table of one game definition. Its methods may be called
@@ -53,10 +52,10 @@ type Table struct {
 	shards    []int // instances on each
 	instances map[worker.InstanceID]*instance
 	byName    map[string]*instance
-	open      []*instance // with a free seat, oldest first
-	pending   map[uint64]*pending
+	open      []*instance         // with a free seat, oldest first
+	pending   map[uint64]*pending // by number
 	nextID    worker.InstanceID
-	nextSeat  uint64
+	next      uint64 // number of the next reservation
 }
 
 type instance struct {
@@ -68,14 +67,18 @@ type instance struct {
 }
 
 type pending struct {
-	seat    worker.Seat
-	in      *instance
-	counted bool // takes a seat: not a spectator, not a resume
-	expires int64
+	reservation worker.Reservation
+	in          *instance
+	expires     int64
 }
 
-// NewTable makes the table of a game that runs on the given number of shards. Seat
-// numbers ascend from first, so that tables of one box can share a number space.
+// counted reports whether the reservation has taken a seat of its own: a spectator
+// has none, and who resumes has one already.
+func (p *pending) counted() bool { return !p.reservation.Watch && p.reservation.Resume.IsZero() }
+
+// NewTable makes the table of a game that runs on the given number of shards. The
+// numbers of reservations ascend from first, so that tables of one box can share a
+// number space.
 func NewTable(def *schema.Definition, shards int, first uint64) *Table {
 	return &Table{
 		def:       def,
@@ -84,14 +87,14 @@ func NewTable(def *schema.Definition, shards int, first uint64) *Table {
 		byName:    map[string]*instance{},
 		pending:   map[uint64]*pending{},
 		nextID:    1,
-		nextSeat:  first,
+		next:      first,
 	}
 }
 
-// Placement is a seat reserved.
+// Placement is where a reservation was made.
 type Placement struct {
 	Shard  int    // the shard that runs the instance
-	Number uint64 // claims the seat
+	Number uint64 // claims the reservation
 }
 
 // Place reserves a seat. now is monotonic nanoseconds. It fails with ErrNoInstance
@@ -106,22 +109,21 @@ func (t *Table) Place(r Request, now int64) (Placement, error) {
 	if !r.Resume.IsZero() {
 		if in := t.instances[r.Resume.Instance()]; in != nil && uint32(in.shard) == r.Resume.Worker() {
 			// The seat is counted already; the worker knows whether the secret is right.
-			r.Seat.Resume = r.Resume
-			return t.reserve(in, r.Seat, false, now), nil
+			return t.reserve(in, r.Resume, r.Client, now), nil
 		}
 	}
 	if r.Instance != "" {
 		in := t.byName[r.Instance]
-		if in == nil || (!r.Seat.Watch && !t.hasRoom(in)) {
+		if in == nil || (!r.Watch && !t.hasRoom(in)) {
 			return Placement{}, ErrNoInstance
 		}
-		return t.reserve(in, r.Seat, !r.Seat.Watch, now), nil
+		return t.reserve(in, worker.Token{}, r.Client, now), nil
 	}
-	in, err := t.anyOpen(r)
+	in, err := t.anyOpen()
 	if err != nil {
 		return Placement{}, err
 	}
-	return t.reserve(in, r.Seat, !r.Seat.Watch, now), nil
+	return t.reserve(in, worker.Token{}, r.Client, now), nil
 }
 
 // Reseat turns a seat that was placed by a resume token into a counted one of the
@@ -138,16 +140,16 @@ func (t *Table) Reseat(id worker.InstanceID) bool {
 	return true
 }
 
-// Claim hands a reserved seat to its worker, once.
-func (t *Table) Claim(number uint64) (worker.Seat, bool) {
+// Claim hands a reservation to its worker, once.
+func (t *Table) Claim(number uint64) (worker.Reservation, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.pending[number]
 	if p == nil {
-		return worker.Seat{}, false
+		return worker.Reservation{}, false
 	}
 	delete(t.pending, number)
-	return p.seat, true
+	return p.reservation, true
 }
 
 // Release gives one seat of an instance back.
@@ -211,7 +213,7 @@ func (t *Table) Expire(now int64) (expired int) {
 			continue
 		}
 		delete(t.pending, n)
-		if p.counted {
+		if p.counted() {
 			t.give(p.in)
 		}
 		expired++
@@ -242,24 +244,29 @@ func (t *Table) Load() (l Load) {
 	return l
 }
 
-func (t *Table) reserve(in *instance, seat worker.Seat, counted bool, now int64) Placement {
-	seat.Instance, seat.Name = in.id, in.name
-	if counted {
+// reserve makes the reservation of a client in an instance.
+func (t *Table) reserve(in *instance, resume worker.Token, c worker.Client, now int64) Placement {
+	p := &pending{
+		reservation: worker.Reservation{Instance: in.id, InstanceName: in.name, Resume: resume, Client: c},
+		in:          in,
+		expires:     now + int64(SeatTimeout),
+	}
+	if p.counted() {
 		t.take(in)
 	}
-	n := t.nextSeat
-	t.nextSeat++
-	t.pending[n] = &pending{seat: seat, in: in, counted: counted, expires: now + int64(SeatTimeout)}
+	n := t.next
+	t.next++
+	t.pending[n] = p
 	return Placement{Shard: in.shard, Number: n}
 }
 
-func (t *Table) anyOpen(r Request) (*instance, error) {
+func (t *Table) anyOpen() (*instance, error) {
 	if len(t.open) > 0 {
 		return t.open[0], nil
 	}
 	best := -1
 	for i, n := range t.shards {
-		if n < t.def.ShardInstances() && (best < 0 || n < t.shards[best] || n == t.shards[best] && i == r.Prefer) {
+		if n < t.def.ShardInstances() && (best < 0 || n < t.shards[best]) {
 			best = i
 		}
 	}

@@ -14,7 +14,7 @@ func definition(players, instances int) *schema.Definition {
 	return &schema.Definition{PlayersPerInstance: players, InstancesPerShard: instances}
 }
 
-func place(t *testing.T, tb *Table, r Request) (Placement, worker.Seat) {
+func place(t *testing.T, tb *Table, r Request) (Placement, worker.Reservation) {
 	t.Helper()
 	p, err := tb.Place(r, 0)
 	if err != nil {
@@ -32,12 +32,12 @@ func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
 	_, a := place(t, tb, Request{})
 	_, b := place(t, tb, Request{})
 	_, c := place(t, tb, Request{})
-	if a.Name != b.Name || b.Name == c.Name {
-		t.Fatalf("seated in %s, %s, %s: want two together and the third apart", a.Name, b.Name, c.Name)
+	if a.InstanceName != b.InstanceName || b.InstanceName == c.InstanceName {
+		t.Fatalf("seated in %s, %s, %s: want two together and the third apart", a.InstanceName, b.InstanceName, c.InstanceName)
 	}
 	tb.Release(a.Instance)
-	if _, d := place(t, tb, Request{}); d.Name != a.Name {
-		t.Fatalf("seated in %s, want the free seat in %s", d.Name, a.Name)
+	if _, d := place(t, tb, Request{}); d.InstanceName != a.InstanceName {
+		t.Fatalf("seated in %s, want the free seat in %s", d.InstanceName, a.InstanceName)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
 	tb := NewTable(definition(1, 2), 2, 1)
 	var per [2]int
 	for range 4 {
-		p, _ := place(t, tb, Request{Prefer: 1})
+		p, _ := place(t, tb, Request{})
 		per[p.Shard]++
 	}
 	if per != [2]int{2, 2} {
@@ -72,14 +72,14 @@ func TestCapacityInPlayersIsInWholeInstances(t *testing.T) {
 func TestJoinByName(t *testing.T) {
 	tb := NewTable(definition(1, 10), 1, 1)
 	_, a := place(t, tb, Request{})
-	if _, err := tb.Place(Request{Instance: a.Name}, 0); !errors.Is(err, ErrNoInstance) {
+	if _, err := tb.Place(Request{Instance: a.InstanceName}, 0); !errors.Is(err, ErrNoInstance) {
 		t.Fatalf("a full instance answered %v", err)
 	}
 	if _, err := tb.Place(Request{Instance: "nowhere"}, 0); !errors.Is(err, ErrNoInstance) {
 		t.Fatalf("an unknown instance answered %v", err)
 	}
-	if _, s := place(t, tb, Request{Instance: a.Name, Seat: worker.Seat{Watch: true}}); s.Name != a.Name {
-		t.Fatalf("a spectator was sent to %s, want %s", s.Name, a.Name)
+	if _, s := place(t, tb, Request{Instance: a.InstanceName, Client: worker.Client{Watch: true}}); s.InstanceName != a.InstanceName {
+		t.Fatalf("a spectator was sent to %s, want %s", s.InstanceName, a.InstanceName)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestRandomOperations(t *testing.T) {
 	for range 100_000 {
 		switch rnd.IntN(6) {
 		case 0, 1, 2:
-			p, err := tb.Place(Request{Prefer: rnd.IntN(3)}, now)
+			p, err := tb.Place(Request{}, now)
 			if err != nil {
 				continue
 			}

@@ -10,7 +10,7 @@
 //	loop.OnClose --> the seat is kept for resumeSeconds, then the player leaves
 //
 // Everything here runs on the loop's thread. Who sits where is decided elsewhere and
-// arrives as a Seat; what becomes of seats is told to the Boss. In one process the
+// arrives as a Reservation; what becomes of seats is told to the Boss. In one process the
 // boss is the placement table itself.
 //
 // A Host owns one loop and the shards on it, one for each game that is being
@@ -25,21 +25,22 @@ import (
 	"gamehoster/engine/session"
 	"gamehoster/tick"
 	"gamehoster/wire"
+	"gamehoster/wire/ws"
 )
 
 // Boss is told what becomes of the seats of one game. Its methods may be called
 // from any loop and do not block.
 type Boss interface {
-	Claim(number uint64) (Seat, bool)
+	Claim(number uint64) (Reservation, bool)
 	Reseat(id InstanceID) bool
 	Release(id InstanceID)
 	SetOpen(id InstanceID, open bool)
 	Retire(id InstanceID, force bool) bool
 }
 
-// GameBits is where a tag is split: its upper bits are the game's number, the rest is
-// the seat's, which the game's boss numbers.
-const GameBits = 40
+// GameShift is how far to the left the game's number stands in a socket's tag. The
+// whole tag is the number of a reservation, of which a game has 2^GameShift.
+const GameShift = 40
 
 // sweepPeriod is how often silent sockets, kept seats and empty instances are
 // looked at.
@@ -56,23 +57,22 @@ type Options struct {
 
 // Closed is the end of one socket, for the log.
 type Closed struct {
-	Seat     Seat
-	Game     string
-	Player   uint32
-	Code     uint16
-	Reason   string
-	Duration time.Duration
+	Reservation Reservation // zero where its game was gone already
+	Game        string      // domain/game; empty likewise
+	Player      uint32      // id; 0 for a spectator and where there was no seat
+	Code        uint16      // of the close frame; 1006 where the connection broke
+	Reason      string
+	Duration    time.Duration
 }
 
 // Host is the handler of one loop.
 type Host struct {
-	opts   Options
-	loop   loop.Loop
-	games  map[uint64]*shard // by game number
-	socks  map[loop.Handle]*socket
-	out    session.Outbox
-	sweep  int64 // when the next one is due
-	closed uint64
+	opts    Options
+	loop    loop.Loop
+	games   map[uint64]*shard // by game number
+	sockets map[loop.Handle]*socket
+	out     session.Outbox
+	sweep   int64 // when the next one is due
 }
 
 // NewHost makes the handler of a loop that is bound to it with Bind.
@@ -83,7 +83,7 @@ func NewHost(o Options) *Host {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Host{opts: o, games: map[uint64]*shard{}, socks: map[loop.Handle]*socket{}}
+	return &Host{opts: o, games: map[uint64]*shard{}, sockets: map[loop.Handle]*socket{}}
 }
 
 // Bind names the loop, before it runs.
@@ -91,33 +91,35 @@ func (h *Host) Bind(l loop.Loop) { h.loop = l }
 
 // socket is one player's or spectator's connection.
 type socket struct {
-	conn   session.Conn
-	handle loop.Handle
-	in     *instance
-	seat   Seat
-	chair  *chair // nil for a spectator
-	viewer *tick.Viewer
-	opened int64
-	end    session.End
-	ended  bool
+	handle      loop.Handle
+	conn        session.Conn
+	reservation Reservation
+	game        string    // its name, for the log; empty where it is not known
+	in          *instance // nil where it could not be seated
+	seat        *seat     // nil for a spectator
+	viewer      *tick.Viewer
+	opened      int64
+	ended       bool
+	end         session.End // valid once ended
 }
 
 // OnOpen seats a socket that was handed over.
 func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 	now := loop.Now()
 	s := &socket{handle: hd, opened: now, conn: session.NewConn(&h.opts.Limits, now)}
-	h.socks[hd] = s
-	sh := h.games[tag>>GameBits]
+	h.sockets[hd] = s
+	sh := h.games[tag>>GameShift]
 	if sh == nil {
 		h.end(s, wire.CloseDraining, "the game was reloaded")
 		return
 	}
-	seat, ok := sh.game.Boss.Claim(tag)
+	s.game = sh.game.Name
+	reservation, ok := sh.game.Boss.Claim(tag)
 	if !ok {
 		h.end(s, wire.CloseDraining, "the seat was given up before its socket came")
 		return
 	}
-	s.seat = seat
+	s.reservation = reservation
 	if code, reason := sh.sit(s, now); code != 0 {
 		h.end(s, code, reason)
 		return
@@ -130,7 +132,7 @@ func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 
 // OnData feeds what has arrived to the socket's session.
 func (h *Host) OnData(hd loop.Handle, p []byte) {
-	s := h.socks[hd]
+	s := h.sockets[hd]
 	if s == nil || s.ended {
 		return
 	}
@@ -149,35 +151,33 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 
 // OnClose gives up a socket that is gone.
 func (h *Host) OnClose(hd loop.Handle, err error) {
-	s := h.socks[hd]
+	s := h.sockets[hd]
 	if s == nil {
 		return
 	}
-	delete(h.socks, hd)
+	delete(h.sockets, hd)
 	if !s.ended {
 		s.ended = true
-		s.end = session.End{Code: 1006, Reason: "the connection broke"}
+		s.end = session.End{Code: uint16(ws.CloseAbnormal), Reason: "the connection broke"}
 		if err != nil {
 			s.end.Reason = err.Error()
 		}
 	}
 	now := loop.Now()
-	game := ""
-	var player uint32
 	if s.in != nil {
-		game = s.in.shard.game.Def.Name
-		if s.chair != nil {
-			player = s.chair.player
-		}
 		s.in.shard.stand(s, now)
 	}
-	h.closed++
-	if h.opts.OnClose != nil {
-		h.opts.OnClose(Closed{
-			Seat: s.seat, Game: game, Player: player,
-			Code: s.end.Code, Reason: s.end.Reason, Duration: time.Duration(now - s.opened),
-		})
+	if h.opts.OnClose == nil {
+		return
 	}
+	c := Closed{
+		Reservation: s.reservation, Game: s.game,
+		Code: s.end.Code, Reason: s.end.Reason, Duration: time.Duration(now - s.opened),
+	}
+	if s.seat != nil {
+		c.Player = s.seat.player
+	}
+	h.opts.OnClose(c)
 }
 
 // OnTick runs what is due, sends it in one batch and says when it is next needed.
@@ -202,7 +202,7 @@ func (h *Host) OnTick(now int64) (next int64) {
 			next = min(next, at)
 		}
 	}
-	if len(h.socks) > 0 || next != loop.Never || h.holding() {
+	if len(h.sockets) > 0 || next != loop.Never || h.holding() {
 		next = min(next, h.sweep)
 	}
 	return next
@@ -220,7 +220,7 @@ func (h *Host) holding() bool {
 // sweepAll looks at what goes on without any event: silence, kept seats, empty
 // instances.
 func (h *Host) sweepAll(now int64) {
-	for _, s := range h.socks {
+	for _, s := range h.sockets {
 		if s.ended {
 			continue
 		}

@@ -20,7 +20,6 @@ type schedule[T comparable] struct {
 	slots   []slot[T]
 	members int
 	dropped uint64 // turns left out, in ticks of one instance
-	bursts  uint64 // times that turns were left out
 }
 
 type slot[T comparable] struct {
@@ -98,7 +97,6 @@ func (s *schedule[T]) take(now int64) (*slot[T], bool) {
 		left := behind - maxBacklog + 1
 		s.turn += left * int64(len(s.slots))
 		s.dropped += uint64(left) * uint64(s.members)
-		s.bursts++
 		at = s.due(s.turn)
 	}
 	sl := &s.slots[s.turn%int64(len(s.slots))]

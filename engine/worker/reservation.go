@@ -6,17 +6,23 @@ import (
 	"net/netip"
 )
 
-// Seat is what a worker is told about a socket that it gets: where its player
-// sits. A seat is reserved by whoever places players and counted until the
-// worker gives it back.
-type Seat struct {
-	Instance InstanceID // where the player sits
-	Name     string     // the instance's name
-	Resume   Token      // of the seat to take over; zero for none
-	Player   string     // the player's name, at most schema.MaxPlayerName bytes
-	Thin     bool       // the client runs no bodies
-	Watch    bool       // a spectator: takes no seat
-	Peer     netip.Addr // the client, as far as it is known
+// Reservation is what a worker is told about a socket that it gets. It is made by
+// whoever places players; the seat in it is counted from then on until the worker
+// gives it back.
+type Reservation struct {
+	Instance     InstanceID // where the client goes
+	InstanceName string
+	Resume       Token // of the seat to take over; zero for none
+	Client
+}
+
+// Client is who is at a socket's other end, as far as its address and the front door
+// tell.
+type Client struct {
+	Player string     // the player's name, at most schema.MaxPlayerName bytes
+	Thin   bool       // it runs no bodies
+	Watch  bool       // a spectator: takes no seat
+	Peer   netip.Addr // the zero value where it is not known
 }
 
 // InstanceID is an instance's number in its worker, never given twice. It goes out

@@ -1,0 +1,130 @@
+package worker
+
+import (
+	"slices"
+
+	"gamehoster/tick"
+	"gamehoster/wire"
+)
+
+// instance is one running world and who sits in it.
+type instance struct {
+	shard   *shard
+	id      InstanceID
+	sim     *tick.Instance
+	slot    int
+	sockets []*socket
+	seats   []*seat
+	empty   int64 // since when nobody sits here; 0 while somebody does
+	open    bool  // as the boss knows it
+	hashes  hashRing
+}
+
+// seat is a player's place: a socket's, or kept for a while after its socket broke.
+type seat struct {
+	player uint32
+	token  Token
+	socket *socket // nil while it is kept
+	until  int64   // while there is no socket: when the seat is given up
+}
+
+// step runs one tick of an instance and, on a send tick, sends to each viewer.
+func (in *instance) step(now int64) {
+	sim := in.sim
+	if sim.Ended() {
+		return
+	}
+	sim.Step()
+	if sim.SendDue() {
+		sim.Commit()
+		for _, s := range in.sockets {
+			in.send(s, now)
+		}
+		in.hashes.note(sim)
+	}
+	if open := sim.Open(); open != in.open {
+		in.open = open
+		in.shard.game.Boss.SetOpen(in.id, open)
+	}
+	if sim.Ended() {
+		for _, s := range in.sockets {
+			in.shard.host.end(s, wire.CloseEnded, "the game is over")
+		}
+	}
+}
+
+// send gives one viewer its part of a send tick.
+func (in *instance) send(s *socket, now int64) {
+	if s.ended {
+		return
+	}
+	h := in.shard.host
+	if s.viewer.Removed() {
+		h.end(s, wire.CloseRemoved, "removed by the game")
+		return
+	}
+	stalled := h.loop.Stalled(s.handle)
+	s.conn.Stalled(stalled, now)
+	if stalled {
+		s.viewer.Skip()
+		return
+	}
+	s.viewer.Send(&h.out)
+	if b := h.out.Take(); len(b) > 0 {
+		h.loop.Send(s.handle, b)
+	}
+}
+
+// detach ends the stream of a socket, once.
+func (in *instance) detach(s *socket) {
+	if i := slices.Index(in.sockets, s); i >= 0 {
+		in.sockets = slices.Delete(in.sockets, i, i+1)
+		in.sim.Detach(s.viewer)
+	}
+}
+
+// giveUp lets the players leave whose seats were kept long enough.
+func (in *instance) giveUp(now int64) {
+	kept := in.seats[:0]
+	for _, k := range in.seats {
+		if k.socket != nil || now < k.until {
+			kept = append(kept, k)
+			continue
+		}
+		in.sim.Leave(k.player)
+		in.shard.game.Boss.Release(in.id)
+	}
+	clear(in.seats[len(kept):])
+	in.seats = kept
+	in.checkEmpty(now)
+}
+
+func (in *instance) checkEmpty(now int64) {
+	switch {
+	case len(in.seats) > 0 || len(in.sockets) > 0:
+		in.empty = 0
+	case in.empty == 0:
+		in.empty = now
+	}
+}
+
+// resume finds the seat that a token was given out for.
+func (in *instance) resume(t Token) *seat {
+	if t.IsZero() {
+		return nil
+	}
+	for _, k := range in.seats {
+		if k.token == t {
+			return k
+		}
+	}
+	return nil
+}
+
+// elapsed is the part of the tick that has passed, in 65536ths; 0 without an instance.
+func (in *instance) elapsed(now int64) uint16 {
+	if in == nil {
+		return 0
+	}
+	return in.shard.schedule.elapsed(in.slot, now)
+}
