@@ -1,9 +1,10 @@
-package body
+package body_test
 
 import (
 	_ "embed"
 	"testing"
 
+	"gamehoster/games/body"
 	"gamehoster/games/schema"
 )
 
@@ -18,7 +19,7 @@ bullet bullets 48 owned ttl:i16 x:f32 y:f32 vx:f32 vy:f32
 command steer keys:u8
 `
 
-func asteroids(t testing.TB) (*schema.Definition, *Program) {
+func asteroids(t testing.TB) (*schema.Definition, *body.Program) {
 	def := define(t, asteroidsTypes)
 	return def, compile(t, def, asteroidsText)
 }

@@ -1,8 +1,10 @@
-package body
+package body_test
 
 import (
 	"context"
 	"testing"
+
+	"gamehoster/games/body"
 )
 
 // BenchmarkTickAsteroids is one tick of a full instance: four ships that fire,
@@ -29,7 +31,7 @@ func BenchmarkCompileAsteroids(b *testing.B) {
 	def, files := define(b, asteroidsTypes), bodies(asteroidsText)
 	b.ReportAllocs()
 	for range b.N {
-		if p, list := Compile(def, files, Options{}); p == nil {
+		if p, list := body.Compile(def, files, body.Options{}); p == nil {
 			b.Fatal(list)
 		}
 	}

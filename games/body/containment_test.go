@@ -1,4 +1,4 @@
-package body
+package body_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gamehoster/games/body"
 	"gamehoster/games/schema"
 )
 
@@ -32,31 +33,31 @@ func TestFaults(t *testing.T) {
 		want       faultErr
 	}{
 		{"endless while", "-- player.js --\nexport function update(p) {\n  if (p.id === 3)\n    while (true) { p.x++; }\n}\n",
-			faultErr{FaultFuel, "player.js:3:5", "player.update", 3}},
+			faultErr{body.FaultFuel, "player.js:3:5", "player.update", 3}},
 		{"endless for", "-- instance.js --\nexport function update() {\n  for (;;) {\n    continue;\n  }\n}\n",
-			faultErr{FaultFuel, "instance.js:2:3", "instance.update", 0}},
+			faultErr{body.FaultFuel, "instance.js:2:3", "instance.update", 0}},
 		{"endless do", "-- instance.js --\nexport function update() {\n  do {} while (game.n < 1);\n}\n",
-			faultErr{FaultFuel, "instance.js:2:3", "instance.update", 0}},
+			faultErr{body.FaultFuel, "instance.js:2:3", "instance.update", 0}},
 		{"endless in a helper", "-- instance.js --\nexport function update() {\n  game.m = spin(1);\n}\nfunction spin(k) {\n  let i = k;\n  while (i > 0) i += 1;\n  return i;\n}\n",
-			faultErr{FaultFuel, "instance.js:6:3", "instance.update", 0}},
+			faultErr{body.FaultFuel, "instance.js:6:3", "instance.update", 0}},
 		{"nested loops", "-- instance.js --\nexport function update() {\n  for (let i = 0; i < 3000; i++)\n    for (let j = 0; j < 3000; j++) game.n++;\n}\n",
-			faultErr{FaultFuel, "instance.js:3:5", "instance.update", 0}},
+			faultErr{body.FaultFuel, "instance.js:3:5", "instance.update", 0}},
 		{"tower of calls", "-- instance.js --\n" + tower(40) + "export function update() {\n  f0();\n}\n",
-			faultErr{FaultFuel, "", "instance.update", 0}},
+			faultErr{body.FaultFuel, "", "instance.update", 0}},
 		{"full pool", "-- rock.js --\nexport function update(r) {}\n-- commands.js --\nexport function act(player, c) {\n  for (let i = 0; i < c.what; i++) {\n    const r = game.rocks.spawn();\n    r.x = i;\n  }\n}\n",
-			faultErr{FaultNull, "commands.js:4:5", "commands.act", 1}},
+			faultErr{body.FaultNull, "commands.js:4:5", "commands.act", 1}},
 		{"null reference", "-- player.js --\nexport function update(p) {\n  p.x =\n    p.mate.x;\n}\n",
-			faultErr{FaultNull, "player.js:3:5", "player.update", 1}},
+			faultErr{body.FaultNull, "player.js:3:5", "player.update", 1}},
 		{"null from find", "-- commands.server.js --\nexport function act(player) {\n  game.rocks.find(99).remove();\n}\n",
-			faultErr{FaultNull, "commands.server.js:2:3", "commands.server.act", 1}},
+			faultErr{body.FaultNull, "commands.server.js:2:3", "commands.server.act", 1}},
 		{"null owner's reference", "-- instance.js --\nexport function update() {\n  for (const p of game.players) {\n    const r = p.mate;\n    r.next.x = 1;\n  }\n}\n",
-			faultErr{FaultNull, "instance.js:4:5", "instance.update", 0}},
+			faultErr{body.FaultNull, "instance.js:4:5", "instance.update", 0}},
 		{"table behind the end", "-- player.js --\nconst T = [1, 2, 3, 4, 5];\nexport function update(p) {\n  p.x = T[p.id];\n}\n",
-			faultErr{FaultIndex, "player.js:3:9", "player.update", 5}},
+			faultErr{body.FaultIndex, "player.js:3:9", "player.update", 5}},
 		{"table between elements", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x + 0.5];\n}\n",
-			faultErr{FaultIndex, "player.js:3:10", "player.update", 1}},
+			faultErr{body.FaultIndex, "player.js:3:10", "player.update", 1}},
 		{"table before the start", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x - 1];\n}\n",
-			faultErr{FaultIndex, "player.js:3:10", "player.update", 1}},
+			faultErr{body.FaultIndex, "player.js:3:10", "player.update", 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -121,8 +122,8 @@ export function act(p) { p.x -= 50; }
 	o := worldOptions{seed: 77}
 	a, b := newWorld(t, def, guilty, o), newWorld(t, def, calm, o)
 	number := uint32(0)
-	for i, body := range guilty.Bodies {
-		if body.Name == "player.update" {
+	for i, b := range guilty.Bodies {
+		if b.Name == "player.update" {
 			number = uint32(i)
 		}
 	}
@@ -161,7 +162,7 @@ export function act(p) { p.x -= 50; }
 func TestTickCap(t *testing.T) {
 	def := define(t, containmentTypes)
 	files := bodies("-- player.js --\nexport function update(p) {\n  for (let i = 0; i < 800; i++) p.x++;\n}\n-- commands.js --\nexport function act() {}\n")
-	p, list := Compile(def, files, Options{BodyFuel: 1000, TickFuel: 2500})
+	p, list := body.Compile(def, files, body.Options{BodyFuel: 1000, TickFuel: 2500})
 	if p == nil {
 		t.Fatal(list)
 	}
@@ -173,7 +174,7 @@ func TestTickCap(t *testing.T) {
 	w.must(input{joins: []join{{id: 9}}})
 	err := w.tick(input{})
 	var f *faultErr
-	if !errors.As(err, &f) || f.fault != FaultTickCap || f.at != "player.js:1:17" {
+	if !errors.As(err, &f) || f.fault != body.FaultTickCap || f.at != "player.js:1:17" {
 		t.Fatalf("got %v", err)
 	}
 }

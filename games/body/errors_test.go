@@ -1,10 +1,12 @@
-package body
+package body_test
 
 import (
 	"flag"
 	"os"
 	"strings"
 	"testing"
+
+	"gamehoster/games/body"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the findings of testdata/errors.txt anew")
@@ -52,7 +54,7 @@ func TestErrors(t *testing.T) {
 		if !own {
 			files = append(files, bodies(errorBase)...)
 		}
-		p, list := Compile(def, files, Options{})
+		p, list := body.Compile(def, files, body.Options{})
 		got := ""
 		for _, d := range list {
 			got += d.String() + "\n"

@@ -1,4 +1,4 @@
-package body
+package body_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"gamehoster/games/body"
 	"gamehoster/games/schema"
 )
 
@@ -111,10 +112,10 @@ func define(t testing.TB, text string) *schema.Definition {
 }
 
 // bodies makes sources from a txtar-like text: lines "-- path --" begin files.
-func bodies(text string) (files []Source) {
+func bodies(text string) (files []body.Source) {
 	for _, line := range strings.SplitAfter(text, "\n") {
 		if s := strings.TrimSpace(line); strings.HasPrefix(s, "-- ") && strings.HasSuffix(s, " --") {
-			files = append(files, Source{Path: strings.TrimSpace(s[3 : len(s)-3])})
+			files = append(files, body.Source{Path: strings.TrimSpace(s[3 : len(s)-3])})
 			continue
 		}
 		if len(files) > 0 {
@@ -124,9 +125,9 @@ func bodies(text string) (files []Source) {
 	return files
 }
 
-func compile(t testing.TB, def *schema.Definition, text string) *Program {
+func compile(t testing.TB, def *schema.Definition, text string) *body.Program {
 	t.Helper()
-	p, list := Compile(def, bodies(text), Options{})
+	p, list := body.Compile(def, bodies(text), body.Options{})
 	if p == nil {
 		t.Fatalf("compile:\n%s", list.Error())
 	}
@@ -137,7 +138,7 @@ func compile(t testing.TB, def *schema.Definition, text string) *Program {
 type world struct {
 	t      testing.TB
 	def    *schema.Definition
-	prog   *Program
+	prog   *body.Program
 	layout *schema.Layout
 	mod    api.Module
 	base   uint32
@@ -151,7 +152,7 @@ type worldOptions struct {
 	seed, serverSeed uint64
 }
 
-func newWorld(t testing.TB, def *schema.Definition, p *Program, o worldOptions) *world {
+func newWorld(t testing.TB, def *schema.Definition, p *body.Program, o worldOptions) *world {
 	t.Helper()
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfigCompiler()
@@ -303,7 +304,7 @@ func (w *world) tick(in input) error {
 
 // faultErr is a trap with what the module says about it.
 type faultErr struct {
-	fault Fault
+	fault body.Fault
 	at    string
 	body  string
 	actor uint32
@@ -318,7 +319,7 @@ func (w *world) faultError(err error) error {
 		return err
 	}
 	global := func(name string) uint32 { return uint32(w.mod.ExportedGlobal(name).Get()) }
-	return &faultErr{Fault(global("fault")), w.prog.Positions[global("fault_at")].String(), w.prog.Bodies[global("fault_body")].Name, global("fault_actor")}
+	return &faultErr{body.Fault(global("fault")), w.prog.Positions[global("fault_at")].String(), w.prog.Bodies[global("fault_body")].Name, global("fault_actor")}
 }
 
 func (w *world) must(in input) {

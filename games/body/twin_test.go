@@ -1,4 +1,4 @@
-package body
+package body_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gamehoster/games/body"
 	"gamehoster/games/body/internal/libm"
 	"gamehoster/games/schema"
 )
@@ -47,7 +48,7 @@ func twinFields(fields []*schema.Field) (list []twinField) {
 }
 
 // twin runs a game in Node and gives a line per state, from state 0 on.
-func twin(t testing.TB, def *schema.Definition, p *Program, files []Source, o worldOptions, ticks, dump int, drive func(tick int) input) []string {
+func twin(t testing.TB, def *schema.Definition, p *body.Program, files []body.Source, o worldOptions, ticks, dump int, drive func(tick int) input) []string {
 	t.Helper()
 	types := []twinType{}
 	for _, ty := range def.Types {
@@ -148,9 +149,9 @@ func (w *world) line(dump bool) string {
 }
 
 // compareTwin runs a game both ways and compares every state.
-func compareTwin(t *testing.T, def *schema.Definition, files []Source, ticks int, drive func(tick int) input) {
+func compareTwin(t *testing.T, def *schema.Definition, files []body.Source, ticks int, drive func(tick int) input) {
 	t.Helper()
-	p, list := Compile(def, files, Options{})
+	p, list := body.Compile(def, files, body.Options{})
 	if p == nil {
 		t.Fatalf("compile:\n%s", list.Error())
 	}
