@@ -21,7 +21,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"sync"
 	"time"
 
@@ -82,7 +81,7 @@ func New(c Config) (*Box, error) {
 		return nil, err
 	}
 	b.door, err = door.Open(door.Config{
-		Addr:    net.JoinHostPort(c.Bind, strconv.Itoa(c.Port)),
+		Addr:    c.Addr,
 		Router:  b,
 		Engines: c.Loops,
 		Trusted: c.TrustedProxies,

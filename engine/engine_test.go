@@ -23,7 +23,10 @@ import (
 	"gamehoster/wire/ws"
 )
 
-const samples = "../games/localhost"
+const (
+	samples = "../games/localhost"
+	anyPort = "127.0.0.1:0"
+)
 
 // logbook is a log that a test can read.
 type logbook struct {
@@ -63,7 +66,7 @@ type server struct {
 func serve(t *testing.T, c engine.Config) *server {
 	t.Helper()
 	s := &server{log: &logbook{}, changes: make(chan box.Change, 100)}
-	c.Port = -1
+	c.Addr = anyPort
 	c.Log = slog.New(slog.NewTextHandler(s.log, nil))
 	c.OnChange = func(ch box.Change) { s.changes <- ch }
 	b, err := engine.New(c)
@@ -321,7 +324,7 @@ func TestSavingReloads(t *testing.T) {
 }
 
 func TestStopClosesWith1001(t *testing.T) {
-	b, err := engine.New(engine.Config{Dir: samples, Port: -1})
+	b, err := engine.New(engine.Config{Dir: samples, Addr: anyPort})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +344,7 @@ func TestStopClosesWith1001(t *testing.T) {
 
 func TestNothingIsLeftBehind(t *testing.T) {
 	run := func() {
-		b, err := engine.New(engine.Config{Dir: samples, Port: -1})
+		b, err := engine.New(engine.Config{Dir: samples, Addr: anyPort})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,12 +427,13 @@ func TestWebSurface(t *testing.T) {
 
 func TestBadConfig(t *testing.T) {
 	for want, c := range map[string]engine.Config{
-		"--bind": {Dir: samples, Bind: "nowhere"},
-		"--root": {},
-		"--port": {Dir: samples, Port: 70000},
+		"listening on nowhere:0":       {Dir: samples, Addr: "nowhere:0"},
+		"listening on 127.0.0.1:70000": {Dir: samples, Addr: "127.0.0.1:70000"},
+		"one folder with games":        {Addr: anyPort},
+		"and no more than one":         {Addr: anyPort, Dir: samples, Root: samples},
 	} {
-		if _, err := engine.New(c); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want an error that begins with %s", err, want)
+		if _, err := engine.New(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -437,7 +441,7 @@ func TestBadConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := engine.New(engine.Config{Dir: samples, Port: l.Addr().(*net.TCPAddr).Port}); err == nil {
+	if _, err := engine.New(engine.Config{Dir: samples, Addr: l.Addr().String()}); err == nil {
 		t.Error("a port in use was opened")
 	}
 }

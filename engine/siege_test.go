@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(siegeServer) == "" {
 		os.Exit(m.Run())
 	}
-	b, err := engine.New(engine.Config{Dir: samples, Dev: true, Port: -1})
+	b, err := engine.New(engine.Config{Dir: samples, Dev: true, Addr: anyPort})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"gamehoster/games"
@@ -9,23 +11,58 @@ import (
 )
 
 type checkCommand struct {
-	Dir string `arg:"" help:"The game's folder." default:"."`
+	Dir string `arg:"" help:"Folder of a game, or of games; the current one by default." default:"."`
 }
 
 func (c *checkCommand) Run(env *environment) error {
+	failed := false
+	for _, dir := range gameFolders(c.Dir) {
+		if !check(env, dir) {
+			failed = true
+		}
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// gameFolders is dir where it is a game, and else the games in it. A folder that is
+// neither is given back, for its findings to tell.
+func gameFolders(dir string) (all []string) {
+	if isGame(dir) {
+		return []string{dir}
+	}
+	entries, _ := os.ReadDir(dir) // a folder that cannot be read is a finding
+	for _, e := range entries {
+		if sub := filepath.Join(dir, e.Name()); e.IsDir() && games.ValidGameName(e.Name()) && isGame(sub) {
+			all = append(all, sub)
+		}
+	}
+	if all == nil {
+		return []string{dir}
+	}
+	return all
+}
+
+func isGame(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, games.DefinitionFile))
+	return err == nil
+}
+
+// check prints what there is to say of one game, and reports whether it is fine.
+func check(env *environment, dir string) bool {
 	began := time.Now()
-	g, findings := games.Load(c.Dir)
+	g, findings := games.Load(dir)
 	var lib *bundle.Library
 	if g != nil {
 		l, more := bundle.Build(g)
 		findings = append(findings, more...)
 		lib = l
 	}
-	for _, d := range findings {
-		fmt.Fprint(env.stderr, d.Render())
-	}
+	render(env.stderr, dir, findings)
 	if findings.Failed() {
-		return errReported
+		return false
 	}
 	layout := g.Program.ServerLayout
 	fmt.Fprintf(env.stdout, "%s is fine (%d ms)\n", g.Name, time.Since(began).Milliseconds())
@@ -33,5 +70,5 @@ func (c *checkCommand) Run(env *environment) error {
 	fmt.Fprintf(env.stdout, "  rules      %d bytes of wasm on the server, %d in the browser\n", len(g.Program.Server), len(g.Program.Client))
 	fmt.Fprintf(env.stdout, "  state      %d bytes an instance at most\n", layout.Size)
 	fmt.Fprintf(env.stdout, "  library    %d bytes\n", len(lib.Script))
-	return nil
+	return true
 }

@@ -2,22 +2,21 @@ package main
 
 import (
 	"fmt"
-	"net"
-	"strconv"
+	"net/netip"
 
 	"gamehoster/engine"
 )
 
 type echoCommand struct {
-	Port       int    `help:"Port to listen on; 0 takes any free one." default:"7352"`
-	Bind       string `help:"Address to listen on." default:"127.0.0.1"`
-	MaxMessage int    `help:"Most bytes of a message." default:"16777216"`
+	Port       uint16     `help:"Port to listen on; 0 takes any free one." default:"7352"`
+	Bind       netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
+	MaxMessage int        `help:"Most bytes of a message." default:"16777216"`
 	logFlags
 }
 
 func (c *echoCommand) Run(env *environment) error {
 	e, err := engine.NewEcho(engine.EchoConfig{
-		Addr: net.JoinHostPort(c.Bind, strconv.Itoa(c.Port)), MaxMessage: c.MaxMessage, Log: c.logger(env.stderr),
+		Addr: netip.AddrPortFrom(c.Bind, c.Port).String(), MaxMessage: c.MaxMessage, Log: c.logger(env.stderr),
 	})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -20,8 +21,8 @@ var version = "dev"
 
 type commands struct {
 	Dev     devCommand     `cmd:"" help:"Serve a folder of games with their pages and rebuild them on save."`
-	Serve   serveCommand   `cmd:"" help:"Serve a games root."`
-	Check   checkCommand   `cmd:"" help:"Check a game and print what is wrong with it."`
+	Serve   serveCommand   `cmd:"" help:"Serve a games root, DIR/DOMAIN/GAME/."`
+	Check   checkCommand   `cmd:"" help:"Check a game, or a folder of games, and print what is wrong with them."`
 	Echo    echoCommand    `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
@@ -60,19 +61,53 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			code = exited
 		}
 	}()
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(spoken(args))
 	if err != nil {
 		fmt.Fprintln(stderr, "gamehoster:", err)
-		fmt.Fprintln(stderr, "try: gamehoster --help")
+		fmt.Fprintf(stderr, "try: gamehoster%s --help\n", mistaken(err))
 		return 2
 	}
 	if err := parsed.Run(&environment{ctx: ctx, stdout: stdout, stderr: stderr}); err != nil {
 		if !errors.Is(err, errReported) {
-			fmt.Fprintln(stderr, "gamehoster:", err)
+			fmt.Fprintf(stderr, "gamehoster: %v%s\n", err, wayOut(err))
 		}
 		return 1
 	}
 	return 0
+}
+
+// spoken understands two more ways in which programs are asked who they are.
+func spoken(args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	switch args[0] {
+	case "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case "--version":
+		return []string{"version"}
+	}
+	return args
+}
+
+// mistaken is the subcommand whose command line was wrong, after a space; empty where
+// it did not come to one.
+func mistaken(err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) {
+		if n := wrong.Context.Selected(); n != nil {
+			return " " + n.Name
+		}
+	}
+	return ""
+}
+
+// wayOut is what to do about an error that does not say so itself.
+func wayOut(err error) string {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return "; choose another port with --port"
+	}
+	return ""
 }
 
 var (

@@ -2,49 +2,58 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
-	"strings"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"gamehoster/engine"
-	"gamehoster/engine/box"
+	"gamehoster/games"
 )
 
 // serverFlags are those that every server has.
 type serverFlags struct {
-	Port           int            `help:"Port to listen on; 0 takes any free one." default:"7350"`
+	Port           uint16         `help:"Port to listen on; 0 takes any free one." default:"7350"`
 	TrustedProxies []netip.Prefix `help:"Networks whose X-Forwarded-For is believed." default:"127.0.0.0/8,::1/128" sep:","`
-	DrainTimeout   time.Duration  `help:"How long a stop waits for what is being sent." default:"5s"`
+	DrainTimeout   time.Duration  `help:"How long a stop waits for HTTP requests that are being answered." default:"5s"`
 	Loops          int            `help:"Event loops; 0 for one per core." default:"0"`
 	logFlags
 }
 
-func (f serverFlags) config(env *environment) engine.Config {
-	port := f.Port
-	if port == 0 {
-		port = -1
-	}
+// config is what the flags say, for a server at the address to bind to.
+func (f serverFlags) config(env *environment, bind netip.Addr) engine.Config {
 	return engine.Config{
-		Port: port, Loops: f.Loops, Version: version,
+		Addr: netip.AddrPortFrom(bind, f.Port).String(), Loops: f.Loops,
 		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env.stderr),
+		OnChange: func(c box.Change) { report(env, c) },
 	}
 }
 
 type devCommand struct {
-	Dir  string `arg:"" help:"Folder of games, or of one game." default:"."`
+	Dir  string `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
 	Bind string `help:"Address to listen on." default:"0.0.0.0"`
 	serverFlags
 }
 
 func (c *devCommand) Run(env *environment) error {
+	told := newReporter(env.stdout, func(p games.Place) string { return p.Game })
 	cfg := c.config(env)
 	cfg.Dir, cfg.Bind, cfg.Dev = c.Dir, c.Bind, true
-	cfg.OnChange = func(ch box.Change) { report(env, ch) }
+	cfg.OnChange = told.change
 	cfg.Ready = func(b *engine.Box) {
-		port := b.Addr().Port()
-		fmt.Fprintf(env.stdout, "\n  Play at  http://localhost:%d/\n\n", port)
+		told.address = "http://" + playHost(b.Addr()) + "/"
+		fmt.Fprintf(env.stdout, "\n  Play at  %s\n\n", told.address)
 		for _, l := range b.Games() {
-			fmt.Fprintf(env.stdout, "    %-16s http://localhost:%d/%s/\n", l.Place.Game, port, l.Place.Game)
+			fmt.Fprintf(env.stdout, "    %-16s %s%s/\n", l.Place.Game, told.address, l.Place.Game)
+		}
+		switch {
+		case len(b.Games()) > 0:
+		case told.rejected > 0:
+			fmt.Fprintf(env.stdout, "  No game is live yet; what is wrong is said above.\n")
+		default:
+			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s,\n"+
+				"  named by letters, digits and - only; it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
 		}
 		fmt.Fprintf(env.stdout, "\n  Saving a file rebuilds its game. Ctrl-C stops.\n\n")
 	}
@@ -53,6 +62,15 @@ func (c *devCommand) Run(env *environment) error {
 		return err
 	}
 	return b.Run(env.ctx)
+}
+
+// playHost is the host and port that a browser on this machine reaches the address by.
+func playHost(a netip.AddrPort) string {
+	host := a.Addr().String()
+	if a.Addr().IsUnspecified() || a.Addr().IsLoopback() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(a.Port())))
 }
 
 type serveCommand struct {
@@ -64,37 +82,14 @@ type serveCommand struct {
 func (c *serveCommand) Run(env *environment) error {
 	cfg := c.config(env)
 	cfg.Root, cfg.Bind = c.Root, c.Bind
-	cfg.OnChange = func(ch box.Change) { report(env, ch) }
+	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
 	b, err := engine.New(cfg)
 	if err != nil {
 		return err
 	}
+	if len(b.Games()) == 0 {
+		cfg.Log.Warn("no game is live", "expected", filepath.Join(c.Root, "DOMAIN", "GAME", games.DefinitionFile))
+	}
 	cfg.Log.Info("listening", "address", b.Addr())
 	return b.Run(env.ctx)
-}
-
-// report tells an author what became of a game.
-func report(env *environment, c box.Change) {
-	var text strings.Builder
-	for _, d := range c.Findings {
-		d.Pos.File = c.Place.Game + "/" + d.Pos.File
-		text.WriteString(d.Render())
-	}
-	name := c.Place.Game
-	switch {
-	case c.New == nil && c.Old == nil:
-		fmt.Fprintf(&text, "%s: rejected; what was live goes on\n", name)
-	case c.New == nil:
-		fmt.Fprintf(&text, "%s: removed\n", name)
-	case c.Old == nil:
-		fmt.Fprintf(&text, "%s: live, %s\n", name, sizes(c.New))
-	default:
-		fmt.Fprintf(&text, "%s: reloaded, %s; open pages reload\n", name, sizes(c.New))
-	}
-	fmt.Fprint(env.stdout, text.String())
-}
-
-func sizes(l *box.Live) string {
-	return fmt.Sprintf("library %d KB, rules %.1f KB of wasm, state %.1f KB an instance",
-		(len(l.Library.Script)+512)/1024, float64(len(l.Program.Server))/1024, float64(l.Program.ServerLayout.Size)/1024)
 }
