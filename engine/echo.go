@@ -16,9 +16,9 @@ import (
 
 // EchoConfig says how an Echo runs.
 type EchoConfig struct {
-	Addr       string // host:port; port 0 takes any free one
-	MaxMessage int    // bytes
-	Log        *slog.Logger
+	Addr       string       // host:port; port 0 takes any free one
+	MaxMessage int          // bytes, 1 to 1 GiB
+	Log        *slog.Logger // discards where nil
 }
 
 // Echo is a server that answers every message with itself, on the same frame code,
@@ -36,7 +36,7 @@ func NewEcho(c EchoConfig) (*Echo, error) {
 	}
 	e := &Echo{cfg: c}
 	h := &echoHandler{limit: c.MaxMessage, readers: map[loop.Handle]*ws.Reader{}}
-	// A whole message may wait for a slow reader, and the next one behind it.
+	// Whole messages may wait for a slow reader: some of the largest, or many small ones.
 	e.loop = gnetloop.New(h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log})
 	h.loop = e.loop
 	var err error
@@ -49,7 +49,7 @@ func NewEcho(c EchoConfig) (*Echo, error) {
 // Addr is where it listens.
 func (e *Echo) Addr() netip.AddrPort { return e.door.Addr() }
 
-// Route takes every upgrade, with the first subprotocol that the client offers.
+// Route takes every upgrade, without a subprotocol.
 func (e *Echo) Route(req *ws.Request, _ netip.AddrPort) door.Decision {
 	return door.Decision{
 		Response: ws.AppendResponse(nil, req.Key, ""),
@@ -112,13 +112,16 @@ func (h *echoHandler) OnData(hd loop.Handle, p []byte) {
 	h.loop.Close(hd, uint16(code))
 }
 
+// keepEcho is the greatest capacity of the output buffer, in bytes, that is kept.
+const keepEcho = 1 << 20
+
 // flush sends what is due; a large message does not keep its buffer for ever.
 func (h *echoHandler) flush(hd loop.Handle) {
 	if len(h.out) > 0 {
 		h.loop.Send(hd, h.out)
 		h.loop.Flush()
 	}
-	if cap(h.out) > 1<<20 {
+	if cap(h.out) > keepEcho {
 		h.out = nil
 	}
 }

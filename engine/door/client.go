@@ -66,12 +66,7 @@ func parseForwarded(s string) (netip.Addr, bool) {
 // Client is the address that a request served from the HTTPListener came from,
 // by the same rules as Route's. The zero value if RemoteAddr is no address.
 func (d *Door) Client(r *http.Request) netip.AddrPort {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.AddrPort{}
-	}
-	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
-	return d.client(peer, func(yield func([]byte) bool) {
+	return d.client(peerOf(r.RemoteAddr), func(yield func([]byte) bool) {
 		for _, line := range r.Header.Values("X-Forwarded-For") {
 			for e := range strings.SplitSeq(line, ",") {
 				if e = strings.TrimSpace(e); e != "" && !yield([]byte(e)) {

@@ -214,12 +214,8 @@ func (e *engine) decide(p *pending, data []byte, end int) gnet.Action {
 	if err := q.Handshake(); err != nil {
 		return e.refuse(p, err)
 	}
-	verdict := d.cfg.Router.Route(q, d.client(p.peer, q.ForwardedFor.All))
+	verdict := d.route(q, d.client(p.peer, q.ForwardedFor.All))
 	if verdict.Target == nil {
-		d.stats.refused.Add(1)
-		if len(verdict.Response) == 0 {
-			verdict.Response = notFound
-		}
 		return e.part(p, verdict.Response)
 	}
 	if len(verdict.Response) > 0 {

@@ -176,30 +176,7 @@ func (d *Door) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = r.Header.Write(&head) // to memory
 	head.WriteString("\r\n")
-	var q ws.Request
-	err := error(nil)
-	if end, herr := ws.HeadEnd(head.Bytes(), 0); herr != nil {
-		err = herr
-	} else if err = q.Parse(head.Bytes()[:end]); err == nil {
-		err = q.Handshake()
-	}
-	verdict := Decision{}
-	if err != nil {
-		d.stats.malformed.Add(1)
-		verdict.Response = ws.AppendRefusal(nil, err)
-	} else {
-		peer, perr := netip.ParseAddrPort(r.RemoteAddr)
-		if perr == nil {
-			peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
-		}
-		verdict = d.cfg.Router.Route(&q, d.client(peer, q.ForwardedFor.All))
-		if verdict.Target == nil {
-			d.stats.refused.Add(1)
-			if len(verdict.Response) == 0 {
-				verdict.Response = notFound
-			}
-		}
-	}
+	verdict := d.judge(head.Bytes(), r.RemoteAddr)
 
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -216,6 +193,45 @@ func (d *Door) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
 	d.handed(&d.stats.upgraded, take(verdict.Target, conn, early))
+}
+
+// judge decides on a whole head as engine.decide does.
+func (d *Door) judge(head []byte, remote string) Decision {
+	var q ws.Request
+	end, err := ws.HeadEnd(head, 0)
+	if err == nil {
+		err = q.Parse(head[:end])
+	}
+	if err == nil {
+		err = q.Handshake()
+	}
+	if err != nil {
+		d.stats.malformed.Add(1)
+		return Decision{Response: ws.AppendRefusal(nil, err)}
+	}
+	return d.route(&q, d.client(peerOf(remote), q.ForwardedFor.All))
+}
+
+// route asks the Router, and sees to it that a refusal has a Response.
+func (d *Door) route(q *ws.Request, client netip.AddrPort) Decision {
+	verdict := d.cfg.Router.Route(q, client)
+	if verdict.Target == nil {
+		d.stats.refused.Add(1)
+		if len(verdict.Response) == 0 {
+			verdict.Response = notFound
+		}
+	}
+	return verdict
+}
+
+// peerOf reads the peer of net/http's Request.RemoteAddr; the zero value if it is no
+// address.
+func peerOf(remote string) netip.AddrPort {
+	peer, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
 }
 
 // take hands a duplicate of conn's descriptor to t.

@@ -32,7 +32,7 @@ type Limits struct {
 // DefaultLimits are those of spectators and players alike. A client acks every
 // send tick (128 a second at most), pings and sends commands.
 var DefaultLimits = Limits{
-	MessageSize:       4 << 10,
+	MessageSize:       wire.MaxClientMessage,
 	MessagesPerSecond: 400,
 	Idle:              20 * time.Second,
 	Stall:             10 * time.Second,
@@ -50,7 +50,7 @@ type Conn struct {
 	limits  *Limits
 	heard   int64 // when bytes came last
 	stalled int64 // since when the socket has not drained; 0 when it does
-	credit  int64 // nanoseconds of message budget
+	credit  int64 // message budget: nanoseconds of the sustained rate
 	refill  int64 // when credit was brought up to date
 	pinged  bool  // since heard
 }
@@ -61,7 +61,7 @@ func NewConn(limits *Limits, now int64) Conn {
 		reader: ws.NewReader(limits.MessageSize, ws.BinaryOnly),
 		limits: limits,
 		heard:  now,
-		credit: 1e9,
+		credit: maxCredit,
 		refill: now,
 	}
 }
@@ -151,11 +151,14 @@ func (c *Conn) end(out *Outbox, code uint16, reason string) (End, bool) {
 	return End{Code: code, Reason: reason}, true
 }
 
+// maxCredit is the budget of a burst: what a second brings.
+const maxCredit = int64(time.Second)
+
 // allow takes one message from the budget.
 func (c *Conn) allow(now int64) bool {
-	c.credit = min(c.credit+now-c.refill, 1e9)
+	c.credit = min(c.credit+now-c.refill, maxCredit)
 	c.refill = now
-	price := int64(1e9) / int64(c.limits.MessagesPerSecond)
+	price := int64(time.Second) / int64(c.limits.MessagesPerSecond)
 	if c.credit < price {
 		return false
 	}

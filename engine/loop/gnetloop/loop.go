@@ -269,7 +269,7 @@ func (l *Loop) claimThread() {
 	var set unix.CPUSet
 	set.Set(l.cfg.CPU)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		l.cfg.Log.Warn("pinning the loop's thread", "cpu", l.cfg.CPU, "error", err)
+		l.cfg.Log.Warn("pinning the loop's thread failed", "cpu", l.cfg.CPU, "error", err)
 	}
 }
 

@@ -34,7 +34,7 @@ func (l *Loop) arm() {
 		return
 	}
 	if err := setTimer(l.timer.fd, due); err != nil {
-		l.cfg.Log.Error("the loop's timer failed", "error", err)
+		l.cfg.Log.Error("setting the loop's timer failed", "error", err)
 		return
 	}
 	l.tick.armed = due
