@@ -26,20 +26,19 @@ func (f serverFlags) config(env *environment, bind netip.Addr) engine.Config {
 	return engine.Config{
 		Addr: netip.AddrPortFrom(bind, f.Port).String(), Loops: f.Loops,
 		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env.stderr),
-		OnChange: func(c box.Change) { report(env, c) },
 	}
 }
 
 type devCommand struct {
-	Dir  string `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
-	Bind string `help:"Address to listen on." default:"0.0.0.0"`
+	Dir  string     `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
+	Bind netip.Addr `help:"Address to listen on." default:"0.0.0.0"`
 	serverFlags
 }
 
 func (c *devCommand) Run(env *environment) error {
 	told := newReporter(env.stdout, func(p games.Place) string { return p.Game })
-	cfg := c.config(env)
-	cfg.Dir, cfg.Bind, cfg.Dev = c.Dir, c.Bind, true
+	cfg := c.config(env, c.Bind)
+	cfg.Dir, cfg.Dev = c.Dir, true
 	cfg.OnChange = told.change
 	cfg.Ready = func(b *engine.Box) {
 		told.address = "http://" + playHost(b.Addr()) + "/"
@@ -74,14 +73,14 @@ func playHost(a netip.AddrPort) string {
 }
 
 type serveCommand struct {
-	Root string `help:"Games root: one folder per domain, in it one per game." default:"./games" type:"existingdir"`
-	Bind string `help:"Address to listen on." default:"127.0.0.1"`
+	Root string     `help:"Games root: one folder per domain, in it one per game." default:"./games" type:"existingdir"`
+	Bind netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
 	serverFlags
 }
 
 func (c *serveCommand) Run(env *environment) error {
-	cfg := c.config(env)
-	cfg.Root, cfg.Bind = c.Root, c.Bind
+	cfg := c.config(env, c.Bind)
+	cfg.Root = c.Root
 	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
 	b, err := engine.New(cfg)
 	if err != nil {
