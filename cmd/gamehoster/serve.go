@@ -52,7 +52,7 @@ func (c *devCommand) Run(env *environment) error {
 			fmt.Fprintf(env.stdout, "  No game is live yet; what is wrong is said above.\n")
 		default:
 			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s,\n"+
-				"  named by letters, digits and - only; it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
+				"  whose name is letters, digits and -; it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
 		}
 		fmt.Fprintf(env.stdout, "\n  Saving a file rebuilds its game. Ctrl-C stops.\n\n")
 	}
