@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// dots is a game as small as games get.
+var dots = map[string]string{
+	"gamehoster-game.json": `{
+  "player": { "fields": { "x": "f32 shared" } },
+  "commands": { "push": { "fields": { "by": "f32" } } }
+}
+`,
+	"player.js":       "export function update(player) {\n  player.x *= 0.5;\n}\n",
+	"commands.js":     "export function push(player, command) {\n  player.x += command.by;\n}\n",
+	"page/index.html": "<!doctype html>\n",
+}
+
+// place writes a game.
+func place(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// say runs a command line that ends by itself.
+func say(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	var b bytes.Buffer
+	code = run(t.Context(), args, &b, &b)
+	return code, b.String()
+}
+
+func expect(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--help", 0, "Usage: gamehoster <command>"},
+		{"help", 0, "Usage: gamehoster <command>"},
+		{"help dev", 0, "Usage: gamehoster dev"},
+		{"dev --help", 0, "$GAMEHOSTER_PORT"},
+		{"version", 0, version},
+		{"--version", 0, version},
+		{"bogus", 2, "try: gamehoster --help"},
+		{"dev --prot 1", 2, `did you mean "--port"?`},
+		{"dev --prot 1", 2, "try: gamehoster dev --help"},
+		{"dev --port none", 2, `got "none"`},
+		{"dev nowhere", 1, "nowhere"},
+		{"serve --root nowhere", 2, "try: gamehoster serve --help"},
+	} {
+		code, out := say(t, strings.Fields(c.args)...)
+		if code != c.code {
+			t.Errorf("%s: code %d, want %d", c.args, code, c.code)
+		}
+		expect(t, out, c.want)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	for _, args := range [][]string{
+		{"dev", t.TempDir(), "--bind", "127.0.0.1", "--port", port},
+		{"echo", "--port", port},
+	} {
+		code, out := say(t, args...)
+		if code != 1 {
+			t.Errorf("code %d", code)
+		}
+		expect(t, out, "address already in use", "--port")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	place(t, "all/dots", dots)
+	for _, of := range []string{"all/dots", "all"} {
+		code, out := say(t, "check", of)
+		if code != 0 {
+			t.Errorf("code %d", code)
+		}
+		expect(t, out, "dots is fine")
+	}
+
+	// A place is one that a terminal can make a link of, and a mistake in one game
+	// does not hide what the others are.
+	place(t, "all/broken", dots)
+	place(t, "all/broken", map[string]string{"player.js": "export function update(player) {\n  player.y = 1;\n}\n"})
+	code, out := say(t, "check", "all")
+	if code != 1 {
+		t.Errorf("code %d", code)
+	}
+	expect(t, out, "dots is fine", filepath.Join("all", "broken", "player.js")+":2:10: ")
+	code, out = say(t, "check", filepath.Join(dir, "all", "broken"))
+	if code != 1 {
+		t.Errorf("code %d", code)
+	}
+	expect(t, out, "\n    "+"  player.y = 1;", filepath.Join("all", "broken", "player.js")+":2:10: ")
+	if strings.HasPrefix(out, dir) {
+		t.Errorf("a path below the working directory is absolute:\n%s", out)
+	}
+
+	for _, of := range []string{"nowhere", t.TempDir()} {
+		code, out = say(t, "check", of)
+		if code != 1 {
+			t.Errorf("code %d", code)
+		}
+		expect(t, out, of)
+	}
+}
+
+func TestSharedFilesAreShownWhereTheyAre(t *testing.T) {
+	t.Chdir(t.TempDir())
+	place(t, "all/dots", dots)
+	place(t, "all", map[string]string{"_shared/maths.js": "export const half = var;\n"})
+	place(t, "all/dots", map[string]string{"player.js": "import { half } from \"./_shared/maths.js\";\nexport function update(player) {\n  player.x *= half;\n}\n"})
+	code, out := say(t, "check", "all/dots")
+	if code != 1 {
+		t.Errorf("code %d:\n%s", code, out)
+	}
+	expect(t, out, filepath.Join("all", "_shared", "maths.js")+":1:")
+}
+
+// terminal collects what a server prints and lets a test wait for it.
+type terminal struct {
+	mu      sync.Mutex
+	text    string
+	changed chan struct{} // closed and replaced at each write
+}
+
+func (w *terminal) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text += string(p)
+	close(w.changed)
+	w.changed = make(chan struct{})
+	return len(p), nil
+}
+
+// until waits for a match and returns its groups.
+func (w *terminal) until(t *testing.T, pattern string) []string {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	deadline := time.After(30 * time.Second)
+	for {
+		w.mu.Lock()
+		text, changed := w.text, w.changed
+		w.mu.Unlock()
+		if m := re.FindStringSubmatch(text); m != nil {
+			return m
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatalf("%s does not match\n%s", pattern, text)
+		}
+	}
+}
+
+// start runs a server for as long as the test lasts.
+func start(t *testing.T, args ...string) *terminal {
+	t.Helper()
+	out := &terminal{changed: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, append(args, "--bind", "127.0.0.1", "--port", "0", "--loops", "1"), out, out) }()
+	t.Cleanup(func() {
+		stop()
+		if code := <-done; code != 0 {
+			t.Errorf("the server ended with %d", code)
+		}
+	})
+	return out
+}
+
+func TestDev(t *testing.T) {
+	dir := t.TempDir()
+	out := start(t, "dev", dir)
+	address := out.until(t, `Play at  (http://localhost:\d+/)\n(?s:.*)There is no game in \S+ yet\.(?s:.*)Ctrl-C stops`)[1]
+
+	broken := map[string]string{"player.js": "export function update(player) {\n  player.y = 1;\n}\n"}
+	both := map[string]string{}
+	for name, text := range dots {
+		both[name] = text
+	}
+	both["player.js"] = broken["player.js"]
+	// The definition last: a folder without one is no game yet.
+	definition := map[string]string{"gamehoster-game.json": both["gamehoster-game.json"]}
+	delete(both, "gamehoster-game.json")
+	place(t, filepath.Join(dir, "dots"), both)
+	place(t, filepath.Join(dir, "dots"), definition)
+	out.until(t, `dots/player\.js:2:10: .*\n.*\n.*\^\ndots: rejected; it is not served\n`)
+
+	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": dots["player.js"]})
+	out.until(t, `dots: live at `+regexp.QuoteMeta(address)+`dots/, `)
+	place(t, filepath.Join(dir, "dots"), broken)
+	out.until(t, `dots: rejected; what was live goes on\n`)
+	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": "export function update(player) {\n  player.x *= 0.25;\n}\n"})
+	out.until(t, `dots: reloaded, .*; open pages are told to reload\n`)
+	if err := os.RemoveAll(filepath.Join(dir, "dots")); err != nil {
+		t.Fatal(err)
+	}
+	out.until(t, `dots: removed\n`)
+}
+
+func TestDevOfAGameThatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	place(t, filepath.Join(dir, "dots"), dots)
+	place(t, filepath.Join(dir, "dots"), map[string]string{"gamehoster-game.json": "{"})
+	start(t, "dev", dir).until(t, `dots: rejected; it is not served\n(?s:.*)No game is live yet`)
+}
+
+func TestServe(t *testing.T) {
+	root := t.TempDir()
+	place(t, filepath.Join(root, "a.example", "dots"), dots)
+	start(t, "serve", "--root", root).until(t, `a\.example/dots: live, (?s:.*)msg=listening address=127\.0\.0\.1:\d+`)
+	start(t, "serve", "--root", t.TempDir()).until(t, `no game is live.*DOMAIN/GAME/gamehoster-game\.json`)
+}
