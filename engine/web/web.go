@@ -1,6 +1,7 @@
 // Package web is what the box answers over plain HTTP: each game's client library,
 // and in development the games' pages. Everything else is the same bare 404, so
-// that a probe learns nothing about what exists.
+// that a probe learns nothing about what exists; in development it says to the author
+// what is missing.
 //
 //	GET /GAME/gamehoster.js (.map, gamehoster.d.ts)   the library, from memory, with an ETag
 //	GET /GAME/, /GAME/FILE                            development: the folder's page/ files
@@ -17,6 +18,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,6 +32,9 @@ import (
 // PageFolder is the folder of a game's own page, which only development serves: in
 // production a game's front end lives on its own website.
 const PageFolder = "page"
+
+// indexFile is what a game's own address shows.
+const indexFile = "index.html"
 
 // Site is one game as its files are served.
 type Site struct {
@@ -76,16 +81,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case segment == "_dev" && rest == "stats":
 			h.report(w)
 			return
+		case r.URL.Path == "/favicon.ico":
+			// Browsers ask for it unasked; an error in the console would look like one.
+			w.WriteHeader(http.StatusNoContent)
+			return
 		}
 	}
 	site, ok := h.sites.Site(r.Host, segment)
 	if !ok {
-		bare404(w)
+		h.missing(w, "no game "+segment+" is live; if there is one, what keeps it from it is on the terminal")
 		return
 	}
 	if !deeper {
 		if h.dev {
-			http.Redirect(w, r, "/"+segment+"/", http.StatusFound)
+			to := url.URL{Path: "/" + segment + "/", RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.String(), http.StatusFound)
 			return
 		}
 		bare404(w)
@@ -103,8 +113,23 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			bare404(w)
 			return
 		}
-		page(w, r, site, rest)
+		if !page(w, r, site, rest) {
+			if rest == "" {
+				rest = indexFile
+			}
+			h.missing(w, site.Name+" has no "+PageFolder+"/"+rest)
+		}
 	}
+}
+
+// missing is a 404, which in development says what an author can do about it.
+func (h *handler) missing(w http.ResponseWriter, what string) {
+	if !h.dev {
+		bare404(w)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, what, http.StatusNotFound)
 }
 
 // bare404 is the one answer to all that is not there or not allowed.
@@ -123,31 +148,27 @@ func library(w http.ResponseWriter, r *http.Request, content []byte, kind string
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// page serves a file of the game's page folder.
-func page(w http.ResponseWriter, r *http.Request, site Site, name string) {
+// page serves a file of the game's page folder, and reports whether there is one.
+func page(w http.ResponseWriter, r *http.Request, site Site, name string) bool {
 	if name == "" {
-		name = "index.html"
+		name = indexFile
 	}
 	if !fs.ValidPath(name) || strings.HasPrefix(path.Base(name), ".") {
-		bare404(w)
-		return
+		return false
 	}
 	root, err := os.OpenRoot(filepath.Join(site.Dir, PageFolder))
 	if err != nil {
-		bare404(w)
-		return
+		return false
 	}
 	defer root.Close()
 	f, err := root.Open(name)
 	if err != nil {
-		bare404(w)
-		return
+		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		bare404(w)
-		return
+		return false
 	}
 	head := w.Header()
 	if kind := mime.TypeByExtension(path.Ext(name)); kind != "" {
@@ -157,6 +178,7 @@ func page(w http.ResponseWriter, r *http.Request, site Site, name string) {
 	head.Set("Content-Security-Policy", policy)
 	head.Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, name, info.ModTime(), f)
+	return true
 }
 
 func (h *handler) report(w http.ResponseWriter) {

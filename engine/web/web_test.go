@@ -1,0 +1,63 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gamehoster/games/bundle"
+)
+
+type oneSite Site
+
+func (s oneSite) Site(_, segment string) (Site, bool) { return Site(s), segment == s.Name }
+func (s oneSite) List() []Site                        { return []Site{Site(s)} }
+
+func get(h http.Handler, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+// An author who opens an address that shows nothing is told what to create; a probe of
+// a production server learns nothing.
+func TestWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	site := oneSite{Name: "dots", Dir: dir, Library: &bundle.Library{Script: []byte("s")}}
+	dev, production := Handler(site, true, nil), Handler(site, false, nil)
+	for _, c := range []struct{ path, want string }{
+		{"/dots/", "dots has no page/index.html\n"},
+		{"/dots/art/a.png", "dots has no page/art/a.png\n"},
+		{"/dots/../x", "dots has no page/../x\n"},
+		{"/dotz/", "no game dotz is live; if there is one, what keeps it from it is on the terminal\n"},
+	} {
+		if w := get(dev, c.path); w.Code != http.StatusNotFound || w.Body.String() != c.want {
+			t.Errorf("dev %s: %d %q, want %q", c.path, w.Code, w.Body, c.want)
+		}
+		if w := get(production, c.path); w.Code != http.StatusNotFound || w.Body.Len() > 0 || len(w.Header()) > 0 {
+			t.Errorf("production %s: %d %q %v, want the bare 404", c.path, w.Code, w.Body, w.Header())
+		}
+	}
+	if w := get(dev, "/favicon.ico"); w.Code != http.StatusNoContent {
+		t.Errorf("a game's console begins with an error: %d", w.Code)
+	}
+	if err := os.Mkdir(filepath.Join(dir, PageFolder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, PageFolder, indexFile), []byte("page"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if w := get(dev, "/dots/"); w.Code != http.StatusOK || w.Body.String() != "page" {
+		t.Errorf("%d %q", w.Code, w.Body)
+	}
+}
+
+// The address without its last slash is one that people type.
+func TestRedirectKeepsTheQuery(t *testing.T) {
+	w := get(Handler(oneSite{Name: "dots"}, true, nil), "/dots?name=Ann&watch")
+	if w.Code != http.StatusFound || w.Header().Get("Location") != "/dots/?name=Ann&watch" {
+		t.Errorf("%d to %q", w.Code, w.Header().Get("Location"))
+	}
+}
