@@ -80,7 +80,11 @@ func (c *checker) object(v *posjson.Value, what string, known ...string) *posjso
 	}
 	for _, m := range v.Members {
 		if !slices.Contains(known, m.Key) {
-			c.errorf(m.Offset, "%s has no key %q%s", what, m.Key, didYouMean(m.Key, known))
+			way := didYouMean(m.Key, known)
+			if way == "" {
+				way = "; its keys: " + strings.Join(known, ", ")
+			}
+			c.errorf(m.Offset, "%s has no key %q%s", what, m.Key, way)
 		}
 	}
 	return v

@@ -25,6 +25,7 @@ type fieldSource struct {
 	at                           int // of the name
 	kind, sync, audience, smooth word
 	snap, preset, step, min, max *posjson.Value
+	unread                       bool // a word of it was not understood: what it lacks may be that one
 }
 
 // Words of the short form, after the type.
@@ -130,6 +131,7 @@ func (c *checker) shortForm(src *fieldSource, v *posjson.Value) {
 				way = "; what else a field has takes the long form, an object"
 			}
 			c.errorf(w.at, "%q is no word of a field%s", short(w.text), way)
+			src.unread = true
 			continue
 		}
 		if slot.given() && !(slot.text == "smooth" && w.text == "angle") {
@@ -157,6 +159,7 @@ func (c *checker) longForm(src *fieldSource, v *posjson.Value) {
 		c.errorf(src.at, "%s has no type", what)
 	}
 	src.sync = c.oneOf(text("sync"), what+"'s sync", "server", "sent", "shared")
+	src.unread = v.Get("sync") != nil && !src.sync.given()
 	src.audience = c.oneOf(text("audience"), what+"'s audience", "all", "owner")
 	if s := v.Get("smooth"); s != nil {
 		switch {
@@ -252,7 +255,7 @@ func (c *checker) stateField(f *schema.Field, src *fieldSource, t *schema.Type) 
 		switch {
 		case f.Sync == schema.Shared:
 			c.errorf(src.audience.at, "%s cannot be shared with its owner only: the other clients run the same bodies and could not reproduce it; declare it sent", src.name)
-		case f.Sync == schema.Server:
+		case f.Sync == schema.Server && !src.unread:
 			c.errorf(src.audience.at, "%s is a server field, which reaches nobody; declare it sent", src.name)
 		case t.Index == schema.InstanceType:
 			c.errorf(src.audience.at, "the instance has no owner; move %s to the player", src.name)
@@ -270,7 +273,7 @@ func (c *checker) stateField(f *schema.Field, src *fieldSource, t *schema.Type) 
 			c.errorf(src.smooth.at, "only numbers are smooth, and %s is %s", src.name, f.Kind)
 		case f.Smooth == schema.Angle && f.Kind.Integer():
 			c.errorf(src.smooth.at, "an angle is f32 or f64, in radians, and %s is %s", src.name, f.Kind)
-		case f.Sync == schema.Server:
+		case f.Sync == schema.Server && !src.unread:
 			c.errorf(src.smooth.at, "%s is a server field, which nobody draws; declare it sent or shared", src.name)
 		}
 	}
