@@ -95,7 +95,7 @@ func (s *session) act(p *sessionPlayer, tick uint32) {
 		if f.Kind != schema.Bool && f.Min < 0 {
 			low = -1
 		}
-		putNumber(f, row, float64(low+s.rng.IntN(high-low+1)))
+		schema.StoreNumber(f.Kind, row, float64(low+s.rng.IntN(high-low+1)))
 		m = wire.AppendField(m, f, row, 0)
 	}
 	if err := p.v.Receive(m, 0, discard{}); err != nil {

@@ -57,7 +57,7 @@ func TestRelayKeepsOrderWhileItGrows(t *testing.T) {
 		stamp(record, o)
 		r.add(o, record)
 		if i%7 == 0 && i > 40 {
-			r.prune(i-uint32(20+i%60), stride)
+			r.prune(i-(20+i%60), stride)
 		}
 		for ; next < r.from; next++ {
 		}

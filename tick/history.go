@@ -115,8 +115,7 @@ func (in *Instance) Commit() {
 }
 
 // walk goes through the known objects and the rows side by side. What is no more
-// goes to gone, what is new to the scratch, by
-// id.
+// goes to gone, what is new to the scratch, by id.
 func (in *Instance) walk() {
 	b := &in.shard.scratch
 	h := &in.history

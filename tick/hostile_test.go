@@ -90,7 +90,7 @@ func TestHostileMessages(t *testing.T) {
 			filed := len(in.filing.waiting)
 			for _, v := range []*Viewer{player, watch} {
 				err := v.Receive(c.m, 0, discard{})
-				var closing *CloseError
+				var closing *wire.CloseError
 				switch {
 				case c.code == 0 && err == nil:
 				case errors.As(err, &closing) && closing.Code == c.code:
@@ -212,7 +212,7 @@ func FuzzReceive(f *testing.F) {
 		for _, m := range [][]byte{a, b} {
 			for _, v := range []*Viewer{player, watch} {
 				err := v.Receive(m, 9, discard{})
-				var c *CloseError
+				var c *wire.CloseError
 				if err != nil && (!errors.As(err, &c) || c.Code != wire.CloseMalformed) {
 					t.Fatalf("% x: %v", m, err)
 				}

@@ -280,28 +280,7 @@ func putDefaults(t *schema.Type, l *schema.TypeLayout, row []byte) {
 		if f.Kind == schema.Str {
 			row[at] = byte(copy(row[at+1:at+1+f.Len], f.Text))
 		} else {
-			putNumber(f, row[at:], f.Default)
+			schema.StoreNumber(f.Kind, row[at:], f.Default)
 		}
-	}
-}
-
-// putNumber stores a number as a field has it.
-func putNumber(f *schema.Field, v []byte, x float64) {
-	switch f.Kind {
-	case schema.F32:
-		le.PutUint32(v, math.Float32bits(float32(x)))
-		return
-	case schema.F64:
-		le.PutUint64(v, math.Float64bits(x))
-		return
-	}
-	u := uint32(int64(x))
-	switch f.Kind.Size() {
-	case 1:
-		v[0] = byte(u)
-	case 2:
-		le.PutUint16(v, uint16(u))
-	default:
-		le.PutUint32(v, u)
 	}
 }

@@ -2,7 +2,6 @@ package tick
 
 import (
 	"errors"
-	"strings"
 
 	"gamehoster/wire"
 )
@@ -12,13 +11,13 @@ import (
 const mendSeconds = 5
 
 var (
-	errBadSeq = &CloseError{Code: wire.CloseMalformed, Reason: "commands do not ascend by one"}
-	errBadTag = &CloseError{Code: wire.CloseMalformed, Reason: "unknown tag"}
+	errBadSeq = &wire.CloseError{Code: wire.CloseMalformed, Reason: "commands do not ascend by one"}
+	errBadTag = &wire.CloseError{Code: wire.CloseMalformed, Reason: "unknown tag"}
 )
 
 // Receive takes one message of the client. elapsed is how far the time is to the
 // next tick, in 65536ths of a tick. A pong goes to sink at once. m is not kept. An
-// error is a *CloseError: the connection is to be closed, and nothing of m counts.
+// error is a *wire.CloseError: the connection is to be closed, and nothing of m counts.
 func (v *Viewer) Receive(m []byte, elapsed uint16, sink Sink) error {
 	in := v.in
 	if in == nil {
@@ -30,14 +29,13 @@ func (v *Viewer) Receive(m []byte, elapsed uint16, sink Sink) error {
 		s.stats.Malformed++
 		return errBadTag
 	}
-	s.stats.In[t&15].add(len(m))
+	s.stats.In[slotOf(t)].add(len(m))
 	if err := v.receive(t, m, elapsed, sink); err != nil {
 		s.stats.Malformed++
-		var c *CloseError
-		if errors.As(err, &c) {
-			return c
+		if bad, ok := errors.AsType[*wire.MalformedError](err); ok {
+			return &wire.CloseError{Code: wire.CloseMalformed, Reason: bad.Reason}
 		}
-		return &CloseError{Code: wire.CloseMalformed, Reason: strings.TrimPrefix(err.Error(), wire.ErrMalformed.Error()+": ")}
+		return err
 	}
 	return nil
 }

@@ -337,7 +337,7 @@ func (s *scenario) send(words []string) {
 }
 
 func (s *scenario) receive(v *scenarioViewer, m []byte) {
-	var c *CloseError
+	var c *wire.CloseError
 	if err := v.v.Receive(m, 0x8000, v); errors.As(err, &c) {
 		s.printf("%s closed %d: %v\n", v.name, c.Code, err)
 	} else if err != nil {

@@ -32,7 +32,7 @@ func (v *Viewer) Send(sink Sink) {
 // out counts a message, hands it over and keeps its memory.
 func (v *Viewer) out(sink Sink, m []byte) {
 	s := v.in.shard
-	s.stats.Out[m[0]&15].add(len(m))
+	s.stats.Out[slotOf(wire.TagOf(m))].add(len(m))
 	s.scratch.out = m
 	sink.Message(m)
 }
@@ -118,7 +118,7 @@ func (v *Viewer) sendChanges(sink Sink) {
 		send(v.commands(s.scratch.out[:0]))
 		send(v.keyframe(s.scratch.out[:0], s.rules.budget-used))
 	}
-	s.stats.Out[wire.TagDelta&15].add(len(s.scratch.delta))
+	s.stats.Out[slotOf(wire.TagDelta)].add(len(s.scratch.delta))
 	sink.Message(s.scratch.delta)
 }
 

@@ -85,12 +85,17 @@ type Stats struct {
 
 	Snapshots [causes]uint64   // by Cause
 	Refused   [refusals]uint64 // by Refusal
-	In        [16]Count        // by client tag
-	Out       [16]Count        // by server tag less 0x80
+	In        [tagSlots]Count  // by slotOf a client's tag
+	Out       [tagSlots]Count  // by slotOf a server's tag
 }
 
+// tagSlots is room for the tags of one direction, which differ in their low four bits.
+const tagSlots = 16
+
+func slotOf(t wire.Tag) int { return int(t % tagSlots) }
+
 // Received is what came in with the tag.
-func (s *Stats) Received(t wire.Tag) Count { return s.In[t&15] }
+func (s *Stats) Received(t wire.Tag) Count { return s.In[slotOf(t)] }
 
 // Sent is what went out with the tag.
-func (s *Stats) Sent(t wire.Tag) Count { return s.Out[t&15] }
+func (s *Stats) Sent(t wire.Tag) Count { return s.Out[slotOf(t)] }

@@ -6,9 +6,6 @@ import (
 	"gamehoster/wire"
 )
 
-// CloseError says that a connection must be closed, and why.
-type CloseError = wire.CloseError
-
 // ViewerOptions are what a connection asks for.
 type ViewerOptions struct {
 	Thin  bool                 // the client runs no bodies
@@ -87,9 +84,6 @@ func (in *Instance) Detach(v *Viewer) {
 	}
 	v.in, v.seat = nil, nil
 }
-
-// Viewers is the number of viewers attached, spectators included.
-func (in *Instance) Viewers() int { return len(in.viewers) }
 
 // Player is the viewer's player id; 0 for a spectator.
 func (v *Viewer) Player() uint32 { return v.player }

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"math"
 
 	"gamehoster/games/schema"
 )
@@ -108,7 +107,7 @@ func (o *op) append(dst, row []byte) []byte {
 }
 
 func (o *op) appendQuant(dst, v []byte) []byte {
-	q := o.quant.Encode(number(o.kind, v))
+	q := o.quant.Encode(schema.LoadNumber(o.kind, v))
 	switch o.size {
 	case 1:
 		return append(dst, byte(q))
@@ -127,7 +126,7 @@ func (o *op) same(a, b []byte) bool {
 	case opQuant:
 		n := o.kind.Size()
 		return bytes.Equal(a[:n], b[:n]) ||
-			o.quant.Encode(number(o.kind, a)) == o.quant.Encode(number(o.kind, b))
+			o.quant.Encode(schema.LoadNumber(o.kind, a)) == o.quant.Encode(schema.LoadNumber(o.kind, b))
 	}
 	switch o.size {
 	case 4:
@@ -180,7 +179,7 @@ func (o *op) read(p, row []byte) (rest []byte, err error) {
 			return nil, errStep
 		}
 		if row != nil {
-			putNumber(o.kind, row[o.off:], o.quant.Decode(q))
+			schema.StoreNumber(o.kind, row[o.off:], o.quant.Decode(q))
 		}
 		return p[n:], nil
 	}
@@ -188,48 +187,4 @@ func (o *op) read(p, row []byte) (rest []byte, err error) {
 		copy(row[o.off:], p[:n])
 	}
 	return p[n:], nil
-}
-
-// number is the value of a number field as a JavaScript number.
-func number(k schema.Kind, v []byte) float64 {
-	switch k {
-	case schema.I8:
-		return float64(int8(v[0]))
-	case schema.U8:
-		return float64(v[0])
-	case schema.I16:
-		return float64(int16(le.Uint16(v)))
-	case schema.U16:
-		return float64(le.Uint16(v))
-	case schema.I32:
-		return float64(int32(le.Uint32(v)))
-	case schema.U32:
-		return float64(le.Uint32(v))
-	case schema.F32:
-		return float64(math.Float32frombits(le.Uint32(v)))
-	}
-	return math.Float64frombits(le.Uint64(v))
-}
-
-// putNumber stores x as a typed array's element is stored: rounded to f32, or cut
-// to a whole number and wrapped. x is finite and under 2^63 in size, as it lies
-// between a definition's bounds.
-func putNumber(k schema.Kind, v []byte, x float64) {
-	switch k {
-	case schema.F32:
-		le.PutUint32(v, math.Float32bits(float32(x)))
-		return
-	case schema.F64:
-		le.PutUint64(v, math.Float64bits(x))
-		return
-	}
-	u := uint32(int64(x))
-	switch k {
-	case schema.I8, schema.U8:
-		v[0] = byte(u)
-	case schema.I16, schema.U16:
-		le.PutUint16(v, uint16(u))
-	default:
-		le.PutUint32(v, u)
-	}
 }

@@ -157,13 +157,13 @@ func (p *commandPlan) read(b, rec []byte) (rest []byte, refused bool, err error)
 	}
 	for i := range p.floats {
 		o := &p.floats[i]
-		if x := number(o.kind, rec[o.off:]); math.IsNaN(x) || math.IsInf(x, 0) {
+		if x := schema.LoadNumber(o.kind, rec[o.off:]); math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, false, errFinite
 		}
 	}
 	for i := range p.bounds {
 		d := &p.bounds[i]
-		x := number(d.op.kind, rec[d.op.off:])
+		x := schema.LoadNumber(d.op.kind, rec[d.op.off:])
 		if x < d.min || x > d.max {
 			refused = true
 		}

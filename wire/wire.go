@@ -56,10 +56,12 @@ package wire
 import (
 	"errors"
 	"fmt"
+
+	"gamehoster/games/schema"
 )
 
-// Version is the protocol's version, the welcome's first byte.
-const Version = 1
+// Version is the protocol's version, the first byte of a welcome after its tag.
+const Version = schema.Protocol
 
 // Tag is the first byte of a message and tells its type.
 type Tag byte
@@ -151,7 +153,8 @@ const (
 	MaxClientMessage = 4096
 )
 
-// ErrMalformed is what every error of a reader wraps, ErrRefused apart: the other
+// ErrMalformed is what every error of a reader wraps, as a *MalformedError, ErrRefused
+// apart: the other
 // side does not speak the protocol, nothing of the message counts, and the
 // connection is closed with CloseMalformed.
 var ErrMalformed = errors.New("malformed message")
@@ -160,7 +163,15 @@ var ErrMalformed = errors.New("malformed message")
 // bounds which its definition sets. It is counted as processed and not applied.
 var ErrRefused = errors.New("command refused: a field is out of its bounds")
 
-func malformed(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }
+// MalformedError is an error of a reader: ErrMalformed with the reason.
+type MalformedError struct{ Reason string }
+
+func (e *MalformedError) Error() string { return ErrMalformed.Error() + ": " + e.Reason }
+
+// Unwrap is ErrMalformed.
+func (e *MalformedError) Unwrap() error { return ErrMalformed }
+
+func malformed(reason string) error { return &MalformedError{reason} }
 
 // The reasons are made once, so that a flood of bad messages makes no garbage.
 var (

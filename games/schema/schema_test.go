@@ -173,3 +173,24 @@ func TestDefinition(t *testing.T) {
 		}
 	}
 }
+
+func TestNumbersAreStoredAsTypedArraysStoreThem(t *testing.T) {
+	for _, c := range []struct {
+		kind    Kind
+		x, want float64
+	}{
+		{I8, -1, -1}, {I8, 200, -56}, {U8, -1, 255}, {U8, 2.9, 2}, {I16, 40000, -25536}, {U16, 65537, 1},
+		{I32, -1 << 31, -1 << 31}, {I32, 1 << 31, -1 << 31}, {U32, -1, 1<<32 - 1}, {F32, 0.1, float64(float32(0.1))}, {F64, 0.1, 0.1},
+	} {
+		v := make([]byte, 8)
+		StoreNumber(c.kind, v, c.x)
+		if got := LoadNumber(c.kind, v); got != c.want {
+			t.Errorf("%v as %s is %v, want %v", c.x, c.kind, got, c.want)
+		}
+		for i := c.kind.Size(); i < len(v); i++ {
+			if v[i] != 0 {
+				t.Errorf("%s takes more than its %d bytes: % x", c.kind, c.kind.Size(), v)
+			}
+		}
+	}
+}
