@@ -1,16 +1,21 @@
 # Two commands do all: `make run` plays the samples, `make test` tests everything.
-# Each target installs what it lacks (Debian packages by apt, npm packages).
+# Each target installs what it lacks (Debian packages by apt, npm packages); `make help`
+# lists the others.
 
 GO      ?= go
 BIN     := .bin
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZ    ?= 30s
+SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run build test test-go test-client test-browser race lint generate bench fuzz tools-node tools-chromium clean
+.PHONY: run help build test test-go test-client test-browser race lint generate bench fuzz tools-node tools-chromium clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
 
 build: ## the one binary, in .bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/gamehoster ./cmd/gamehoster
@@ -48,10 +53,10 @@ fuzz: ## every fuzz target for FUZZ (30s) each
 	done
 
 tools-node:
-	@command -v node >/dev/null || { apt-get update && apt-get install -y nodejs npm; }
+	@command -v node >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y nodejs npm; }
 
 tools-chromium:
-	@command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; }
+	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; }
 
 clean:
 	rm -rf $(BIN)
