@@ -44,7 +44,7 @@ func (s *Schema) MaxCommand() int {
 // The error wraps ErrMalformed or is ErrRefused; with the latter the header and the
 // record are good. After the former the record is unspecified.
 func (s *Schema) ParseCommand(p, rec []byte) (h CommandHeader, err error) {
-	if p, err = body(p, TagCommand); err != nil {
+	if p, err = afterTag(p, TagCommand); err != nil {
 		return h, err
 	}
 	if h.Tick, p, err = readU32(p); err != nil {

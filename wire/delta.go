@@ -25,7 +25,7 @@ func (m Delta) Append(dst []byte) []byte {
 
 // ParseDelta reads the front of a delta message. In rest are the objects.
 func ParseDelta(p []byte) (m Delta, rest []byte, err error) {
-	if p, err = body(p, TagDelta); err != nil {
+	if p, err = afterTag(p, TagDelta); err != nil {
 		return m, nil, err
 	}
 	if len(p) < 4+4 {

@@ -1,11 +1,14 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
 
+	"gamehoster/games/body"
+	"gamehoster/games/bundle"
 	"gamehoster/games/schema"
 )
 
@@ -93,73 +96,22 @@ func expectEntries(w, base *world, sub Subset, viewer uint32, ids ...uint32) []a
 	return list
 }
 
-// TestConfig keeps testdata/config.json: the fixture as the client library's
-// generated code has it, so that the library's tests can read the golden files.
+// TestConfig keeps testdata/config.json: the fixture as client libraries have it baked
+// in, so that the library's tests can read the golden files.
 func TestConfig(t *testing.T) {
 	d := fixture()
-	l := schema.NewLayout(d, schema.OnClient)
-	fields := func(list []*schema.Field, offsets []int, command bool) []any {
-		out := []any{}
-		for i, f := range list {
-			if !command && f.Sync == schema.Server {
-				continue
-			}
-			m := map[string]any{"name": f.Name, "kind": f.Kind.String(), "offset": offsets[i]}
-			if !command {
-				m["sync"] = map[schema.Sync]string{schema.Sent: "sent", schema.Shared: "shared"}[f.Sync]
-				m["audience"] = map[schema.Audience]string{schema.All: "all", schema.Owner: "owner"}[f.Audience]
-			}
-			if f.Kind == schema.Str {
-				m["len"] = f.Len
-			}
-			if f.Kind == schema.Ref {
-				m["ref"] = f.Ref
-			}
-			if f.Smooth != schema.Steps {
-				m["smooth"] = map[schema.Smooth]string{schema.Linear: "linear", schema.Angle: "angle"}[f.Smooth]
-			}
-			if f.Snap != 0 {
-				m["snap"] = f.Snap
-			}
-			if f.Default != 0 {
-				m["default"] = f.Default
-			}
-			if q := f.Quant; q != nil {
-				m["quant"] = map[string]any{"step": q.Step, "min": q.Min, "max": q.Max, "bytes": q.Bytes}
-			}
-			if command && !math.IsInf(f.Min, -1) {
-				m["min"] = f.Min
-			}
-			if command && !math.IsInf(f.Max, 1) {
-				m["max"] = f.Max
-			}
-			out = append(out, m)
-		}
-		return out
+	p := &body.Program{ClientLayout: schema.NewLayout(d, schema.OnClient), Commands: make([]body.CommandBodies, len(d.Commands))}
+	for i := range p.Commands {
+		p.Commands[i].Shared = i != cmdSay
 	}
-	types, commands := []any{}, []any{}
-	for i, typ := range d.Types {
-		tl := l.Types[i]
-		types = append(types, map[string]any{
-			"name": typ.Name, "plural": typ.Plural, "max": typ.Max, "owned": typ.Owned,
-			"counts": tl.Counts, "rows": tl.Rows, "stride": tl.Stride, "owner": tl.Owner,
-			"fields": fields(typ.Fields, tl.Offsets, false),
-		})
-	}
-	for i, c := range d.Commands {
-		commands = append(commands, map[string]any{
-			"name": c.Name, "shared": c.Name != "say",
-			"fields": fields(c.Fields, l.Commands[i].Offsets, true),
-		})
-	}
-	text, err := json.MarshalIndent(map[string]any{
-		"protocol": Version, "name": d.Name, "hash": hex64(fixtureHash),
-		"tickRate": d.TickRate, "sendRate": d.SendRate, "timelineDepth": d.TimelineDepth, "view": false,
-		"layout": map[string]any{"size": l.Size, "commandStride": l.CommandStride},
-		"types":  types, "commands": commands,
-	}, "", "\t")
+	text, err := bundle.Config(d, p, fixtureHash)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFile(t, "config.json", append(text, '\n'))
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "\t"); err != nil {
+		t.Fatal(err)
+	}
+	out.WriteByte('\n')
+	checkFile(t, "config.json", out.Bytes())
 }

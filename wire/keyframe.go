@@ -26,7 +26,7 @@ func ParseKeyframe(p []byte) (m Keyframe, rest []byte, err error) {
 
 // parseTick reads a header that is a tick alone.
 func parseTick(p []byte, t Tag) (tick uint32, rest []byte, err error) {
-	if p, err = body(p, t); err != nil {
+	if p, err = afterTag(p, t); err != nil {
 		return 0, nil, err
 	}
 	return readU32(p)

@@ -30,7 +30,7 @@ func (m Snapshot) Append(dst []byte) []byte {
 // ParseSnapshot reads the front of a snapshot message. In rest are the instance's
 // fields and the objects.
 func ParseSnapshot(p []byte) (m Snapshot, rest []byte, err error) {
-	if p, err = body(p, TagSnapshot); err != nil {
+	if p, err = afterTag(p, TagSnapshot); err != nil {
 		return m, nil, err
 	}
 	if len(p) < 4+8 {

@@ -39,7 +39,7 @@ func (m *Welcome) Append(dst []byte) []byte {
 // ParseWelcome reads a welcome message. The version is looked at first: another one
 // than Version is an error whatever follows.
 func ParseWelcome(p []byte) (m Welcome, err error) {
-	if p, err = body(p, TagWelcome); err != nil {
+	if p, err = afterTag(p, TagWelcome); err != nil {
 		return m, err
 	}
 	if len(p) < 1+4+8 {

@@ -199,8 +199,8 @@ var (
 	errUnread = errors.New("an object was passed over without being read")
 )
 
-// body checks p's tag and gives what follows it.
-func body(p []byte, t Tag) ([]byte, error) {
+// afterTag checks p's tag and gives what follows it.
+func afterTag(p []byte, t Tag) ([]byte, error) {
 	if TagOf(p) != t {
 		return nil, errTag
 	}
@@ -209,7 +209,7 @@ func body(p []byte, t Tag) ([]byte, error) {
 
 // exactly checks the tag and that n bytes follow it, no more.
 func exactly(p []byte, t Tag, n int) ([]byte, error) {
-	p, err := body(p, t)
+	p, err := afterTag(p, t)
 	if err != nil {
 		return nil, err
 	}

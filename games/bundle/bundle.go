@@ -46,7 +46,7 @@ func Build(g *games.Game) (*Library, diag.List) { return build(g, games.Client()
 
 func build(g *games.Game, client fs.FS) (*Library, diag.List) {
 	b := &builder{game: g, client: client}
-	conf, err := configJSON(g)
+	conf, err := Config(g.Def, g.Program, g.Hash)
 	if err != nil {
 		return nil, b.own(fmt.Errorf("writing the configuration: %w", err))
 	}

@@ -134,7 +134,7 @@ func TestFrontEndErrors(t *testing.T) {
 func TestConfig(t *testing.T) {
 	g := load(t, map[string]string{games.DefinitionFile: definition, "commands.js": bodies})
 	g.Hash = 0x0123456789abcdef // the real one has the compiled module in it
-	text, err := configJSON(g)
+	text, err := Config(g.Def, g.Program, g.Hash)
 	if err != nil {
 		t.Fatal(err)
 	}

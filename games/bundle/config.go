@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"gamehoster/games"
+	"gamehoster/games/body"
 	"gamehoster/games/schema"
 )
 
@@ -71,12 +71,12 @@ type commandConfig struct {
 	Fields []fieldConfig `json:"fields"`
 }
 
-// configJSON writes a game's configuration.
-func configJSON(g *games.Game) ([]byte, error) {
-	d, layout := g.Def, g.Program.ClientLayout
+// Config is the configuration of a game's library, as JSON. hash is the definition's.
+func Config(d *schema.Definition, p *body.Program, hash uint64) ([]byte, error) {
+	layout := p.ClientLayout
 	c := config{
-		Protocol: schema.Protocol, Name: d.Name, Hash: fmt.Sprintf("%016x", g.Hash),
-		TickRate: d.TickRate, SendRate: d.SendRate, TimelineDepth: d.TimelineDepth, View: g.Program.HasView,
+		Protocol: schema.Protocol, Name: d.Name, Hash: fmt.Sprintf("%016x", hash),
+		TickRate: d.TickRate, SendRate: d.SendRate, TimelineDepth: d.TimelineDepth, View: p.HasView,
 		Layout: layoutConfig{layout.Size, layout.CommandStride},
 		Types:  []typeConfig{}, Commands: []commandConfig{},
 	}
@@ -114,10 +114,7 @@ func configJSON(g *games.Game) ([]byte, error) {
 		c.Types = append(c.Types, tc)
 	}
 	for i, command := range d.Commands {
-		cc := commandConfig{Name: command.Name, Fields: []fieldConfig{}}
-		if i < len(g.Program.Commands) {
-			cc.Shared = g.Program.Commands[i].Shared
-		}
+		cc := commandConfig{Name: command.Name, Shared: p.Commands[i].Shared, Fields: []fieldConfig{}}
 		for j, f := range command.Fields {
 			fc := valueConfig(f, layout.Commands[i].Offsets[j])
 			fc.Min, fc.Max = finite(f.Min), finite(f.Max)
