@@ -49,6 +49,8 @@ export function update() {
   if (k === BIG.length + 2) v = -Infinity;
   game.i8 = v; game.u8 = v; game.i16 = v; game.u16 = v; game.i32 = v; game.u32 = v; game.f32 = v; game.f64 = v;
   game.b = v > 1;
+  game.u32 *= v >>> 1;
+  game.i32 *= game.u32 + game.i8;
   game.f64 = (v | 0) + (v >>> 0) / 3;
 }
 `},

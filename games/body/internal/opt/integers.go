@@ -116,10 +116,20 @@ func spanOfApply(x *ir.Apply) span {
 	return s
 }
 
+// product is the span of a product, cut at sizes that are far past being exact.
 func product(a, b span) span {
+	const most = 1 << 62
 	s := span{math.MaxInt64, math.MinInt64}
-	for _, v := range []int64{a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi} {
-		s = s.join(span{v, v})
+	for _, x := range [2]int64{a.lo, a.hi} {
+		for _, y := range [2]int64{b.lo, b.hi} {
+			v := int64(most)
+			if size := math.Abs(float64(x)) * math.Abs(float64(y)); size < most {
+				v = x * y
+			} else if (x < 0) != (y < 0) {
+				v = -most
+			}
+			s = s.join(span{v, v})
+		}
 	}
 	return s
 }
