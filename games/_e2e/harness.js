@@ -226,9 +226,20 @@ export async function converge(server, game, players, ticks) {
     for (const [tick, hash] of all[0]) {
       const hashes = [servers.get(`${name} ${tick}`), ...all.slice(1).map((seen) => seen.get(tick))];
       if (hashes.includes(undefined)) continue;
-      assert.deepEqual(hashes, hashes.map(() => hash), `states differ at tick ${tick}`);
+      if (hashes.some((other) => other !== hash)) await differ(tick, [hash, ...hashes], players);
       common++;
     }
     return common >= ticks;
   });
+}
+
+// differ fails with what can be known about a difference: whose state it is, and
+// what the pages measured.
+async function differ(tick, [first, servers, ...others], players) {
+  const all = [first, ...others];
+  const lines = await Promise.all(players.map(async (player, i) => {
+    const stats = await player.page.evaluate(() => JSON.stringify(globalThis.game.stats));
+    return `page ${i + 1} ${all[i]} ${stats}`;
+  }));
+  assert.fail([`states differ at tick ${tick}`, `server ${servers}`, ...lines].join("\n"));
 }

@@ -74,22 +74,37 @@ test("a name typed into the form is a name in the game", async (t) => {
   assert.deepEqual(await bob.names(2), ["Pilot", "Zoë \u{1F680}"]);
 });
 
-test("a page that reloads is back, and the other sees it", async (t) => {
+test("a page that reloads has its seat again, and the other sees it", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
   const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
-  const bob = await browser.open(t, `${server.origin}/asteroids/?name=Bob`);
-  await Promise.all([ada.names(2), bob.names(2)]);
-  await bob.page.reload();
-  await bob.ready();
-  // The seat of the page that is gone may be kept for a while.
+  const bob = await browser.open(t, `${server.origin}/asteroids/`);
+  await bob.page.keyboard.type("Bob");
+  await bob.page.keyboard.press("Enter");
   await Promise.all([ada.names(2), bob.names(2)]);
   const id = await bob.page.evaluate(() => game.me.id);
+  await bob.page.reload();
+  await bob.ready();
+  assert.equal(await bob.page.evaluate(() => game.me.id), id);
+  assert.deepEqual(await ada.names(2), ["Ada", "Bob"]);
   await bob.page.keyboard.down("ArrowLeft");
   await ada.see("the ship of the page that is back", (id) => {
     return Array.from(game.players).some((player) => player.id === id && player.turn === -1);
   }, id);
   await converge(server, "asteroids", [ada, bob], 20);
+});
+
+test("a page that goes leaves its seat, and one that comes later gets another", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
+  const bob = await browser.open(t, `${server.origin}/asteroids/?name=Bob`);
+  await Promise.all([ada.names(2), bob.names(2)]);
+  await bob.page.close();
+  assert.deepEqual(await ada.names(1), ["Ada"]);
+  const eve = await browser.open(t, `${server.origin}/asteroids/?name=Eve`);
+  assert.deepEqual(await eve.names(2), ["Ada", "Eve"]);
+  await converge(server, "asteroids", [ada, eve], 10);
 });
 
 test("fingers on the buttons fly a ship", async (t) => {

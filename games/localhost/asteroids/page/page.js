@@ -20,15 +20,8 @@ requestAnimationFrame(function frame(now) {
   paint(now, dt);
 });
 
-function play(name) {
-  const query = new URLSearchParams(location.search);
-  const game = gamehoster.connect({
-    name,
-    instance: query.get("instance") ?? undefined,
-    watch: query.has("watch"),
-  });
+function play(game) {
   globalThis.game = game; // for the curious at the console
-  hud.connection(game);
 
   let stick = { turn: 0, thrust: false, fire: false };
   let ready = false;
@@ -82,4 +75,4 @@ function headline(game, ready, level) {
   return lines;
 }
 
-hud.begin("asteroids.name", play);
+hud.begin("gamehoster.asteroids", play);

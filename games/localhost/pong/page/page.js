@@ -20,15 +20,8 @@ requestAnimationFrame(function frame(now) {
 
 const pan = (x) => (x / table.width) * 1.4 - 0.7;
 
-function play(name) {
-  const query = new URLSearchParams(location.search);
-  const game = gamehoster.connect({
-    name,
-    instance: query.get("instance") ?? undefined,
-    watch: query.has("watch"),
-  });
+function play(game) {
   globalThis.game = game; // for the curious at the console
-  hud.connection(game);
 
   let ready = false;
   const hands = controls(canvas, {
@@ -114,4 +107,4 @@ function watcher(game) {
   };
 }
 
-hud.begin("pong.name", play);
+hud.begin("gamehoster.pong", play);
