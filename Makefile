@@ -41,6 +41,7 @@ lint: ## vet, golangci-lint (pinned) with the floor plan's depguard rules, forma
 
 generate: ## rewrite generated files; CI fails when this changes anything
 	$(GO) generate ./...
+	$(GO) run ./games/_client/test/fixture games/_client/test/fixture/arena.json
 
 bench: ## microbenchmarks of the hot path
 	$(GO) test -run '^$$' -bench . -benchmem ./wire/... ./tick/... ./games/body/...

@@ -19,7 +19,7 @@ export interface FieldConfig {
 	smooth?: "linear" | "angle";
 	/** Distance past which a change shows at once; absent or 0 for never. */
 	snap?: number;
-	quant?: QuantConfig | null;
+	quant?: QuantConfig;
 	default?: number | boolean | string;
 	/** In a row. */
 	offset: number;
@@ -46,8 +46,8 @@ export interface CommandFieldConfig {
 	kind: KindName;
 	len?: number;
 	ref?: number;
-	min?: number | null;
-	max?: number | null;
+	min?: number;
+	max?: number;
 	/** In a command record. */
 	offset: number;
 }

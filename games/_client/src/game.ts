@@ -4,6 +4,7 @@ import type { Env } from "./env";
 import { ProtocolError, ResyncError } from "./errors";
 import { Events } from "./events";
 import { hashWorld } from "./hash";
+import { Heartbeat } from "./heartbeat";
 import { PlayerType } from "./layout";
 import {
 	TagAck,
@@ -32,7 +33,7 @@ import type { Exports } from "./wasm";
 import { Writer } from "./writer";
 
 /** What a page may ask for when it connects. */
-export interface Options {
+export interface ConnectOptions {
 	/** ws(s)://host/game; by default where the library came from. */
 	url?: string;
 	/** Name of the instance to join; by default the server chooses. */
@@ -48,17 +49,13 @@ export interface Options {
 /** Sends a command. False if there is nobody to send it to; throws for values that the server would refuse. */
 export type Send = (values?: Record<string, unknown>) => boolean;
 
-const pingPeriod = 1000;
-/** The first pings come quicker, so that the clock is right soon. */
-const firstPings = 5;
-const firstPingPeriod = 200;
+/** A state hash is told no more often than this, in ms. */
 const hashPeriod = 2000;
-const silence = 10_000;
 /** A page that has so many commands unanswered waits. */
 const maxUnanswered = 512;
 
 /**
- * One player's connection to a game. Socket, worlds, clock and picture know
+ * One player's connection to a game. Socket, heartbeat, worlds, clock and picture know
  * nothing of each other; here they meet.
  */
 export class Game {
@@ -71,9 +68,10 @@ export class Game {
 
 	private readonly plan: Plan;
 	private readonly env: Env;
-	private readonly options: Options;
+	private readonly options: ConnectOptions;
 	private readonly events: Events;
 	private readonly socket: Socket;
+	private readonly heartbeat: Heartbeat;
 	private readonly outbox = new Outbox();
 	private readonly clock: Clock;
 	private readonly picture: Picture;
@@ -96,14 +94,10 @@ export class Game {
 	/** A snapshot of any connection has been. */
 	private ready = false;
 	private advancing = false;
-	private pings = 0;
-	private readonly pinged = new Map<number, number>();
-	private beatTimer: unknown = null;
-	private heardAt = 0;
 	private hashedAt = -Infinity;
 	private present = 0;
 
-	constructor(plan: Plan, env: Env, options: Options, wasm: Promise<Exports> | null) {
+	constructor(plan: Plan, env: Env, options: ConnectOptions, wasm: Promise<Exports> | null) {
 		this.plan = plan;
 		this.env = env;
 		this.options = options;
@@ -133,6 +127,10 @@ export class Game {
 			message: (bytes) => this.message(bytes),
 			down: (reason, wait) => this.down(reason, wait),
 			closed: (reason) => this.closed(reason),
+		});
+		this.heartbeat = new Heartbeat(env, {
+			ping: (nonce) => this.write(this.writer.begin(TagPing).u32(nonce).done()),
+			silent: () => this.socket.drop(Silent),
 		});
 		// an address that is none is the page's mistake, and told at once
 		this.url();
@@ -239,15 +237,12 @@ export class Game {
 		this.current = false;
 		this.waiting = true;
 		this.gathered.clear();
-		this.pinged.clear();
-		this.pings = 0;
-		this.heardAt = this.env.now();
-		this.beat();
+		this.heartbeat.open();
 	}
 
 	private disconnected(): void {
 		this.connected = false;
-		this.env.cancel(this.beatTimer);
+		this.heartbeat.stop();
 		this.gathered.clear();
 	}
 
@@ -280,30 +275,11 @@ export class Game {
 		if (name) this.stats.bytes[name] = (this.stats.bytes[name] ?? 0) + bytes.length;
 	}
 
-	/** Runs while connected: pings, and notices a server that has fallen silent. */
-	private beat(): void {
-		const now = this.env.now();
-		if (now - this.heardAt > silence && !this.env.hidden()) {
-			this.socket.drop(Silent);
-			return;
-		}
-		if (this.welcomed) this.ping(now);
-		this.beatTimer = this.env.after(this.pings < firstPings ? firstPingPeriod : pingPeriod, () => this.beat());
-	}
-
-	private ping(now: number): void {
-		const nonce = this.pings++;
-		this.pinged.set(nonce, now);
-		// one that was never answered is forgotten
-		this.pinged.delete(nonce - 16);
-		this.write(this.writer.begin(TagPing).u32(nonce).done());
-	}
-
 	private visibility(): void {
 		const core = this.core;
 		if (!core || this.env.hidden()) return;
+		this.heartbeat.heard();
 		const now = this.env.now();
-		this.heardAt = now;
 		if (this.connected && !this.waiting && behind(core.confirmed.world.tick, Math.floor(this.clock.server(now)), this.plan.config.tickRate)) this.resync();
 	}
 
@@ -318,7 +294,7 @@ export class Game {
 			if (!bytes) throw new ProtocolError("a text frame");
 			this.stats.bytesIn += bytes.length;
 			this.count(bytes);
-			this.heardAt = this.env.now();
+			this.heartbeat.heard();
 			this.dispatch(new Reader(bytes));
 		} catch (e) {
 			this.gathered.clear();
@@ -341,9 +317,8 @@ export class Game {
 
 	private pong(r: Reader): void {
 		const { nonce, tick, part } = parsePong(r);
-		const sent = this.pinged.get(nonce);
+		const sent = this.heartbeat.answered(nonce);
 		if (sent === undefined) throw new ProtocolError("a pong to no ping");
-		this.pinged.delete(nonce);
 		this.clock.pong(sent, this.env.now(), tick, part);
 		this.measure();
 	}
@@ -372,7 +347,7 @@ export class Game {
 		core.confirmed.player = w.player;
 		this.moved = before?.instance !== w.instance;
 		this.clock.reset(this.moved);
-		this.ping(this.env.now());
+		this.heartbeat.welcomed();
 		this.events.emit("welcome", w.instance);
 	}
 

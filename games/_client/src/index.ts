@@ -36,12 +36,12 @@
  */
 import type { GameConfig } from "./config";
 import { type Env, browserEnv } from "./env";
-import { Game, type Options } from "./game";
+import { Game, type ConnectOptions } from "./game";
 import { makePlan } from "./plan";
 import { type Exports, compile, instantiate, wasmAllowed } from "./wasm";
 
 export type { GameConfig } from "./config";
-export type { Game, Options, Send } from "./game";
+export type { Game, ConnectOptions, Send } from "./game";
 export type { Collection, ObjectView } from "./objects";
 export type { Reason } from "./reasons";
 export type { Stats } from "./stats";
@@ -49,7 +49,7 @@ export type { Stats } from "./stats";
 /** What the page gets as `gamehoster`. */
 export interface Library<M> {
 	/** Joins the game. The result is usable at once and fills when the first state arrives. */
-	connect(options?: Options): Game;
+	connect(options?: ConnectOptions): Game;
 	/** The exports of the game's client.js. */
 	game: M;
 }

@@ -1,6 +1,7 @@
 import { CommandFields } from "./layout";
 import { ProtocolError } from "./errors";
 import { readField } from "./fields";
+import { hex32 } from "./fnv";
 import { type Plan, Bool, F32, F64, I16, I32, I8, Ref, Str, U16, U32, U8 } from "./plan";
 import { Reader } from "./reader";
 import type { Command } from "./sim";
@@ -57,7 +58,7 @@ export interface Welcome {
 }
 
 /** The most bytes of an instance's name. */
-const maxInstanceName = 255;
+const maxInstanceName = 128;
 
 export function parseWelcome(r: Reader): Welcome {
 	const version = r.u8();
@@ -67,7 +68,7 @@ export function parseWelcome(r: Reader): Welcome {
 	const w: Welcome = {
 		version,
 		tick,
-		hash: high.toString(16).padStart(8, "0") + low.toString(16).padStart(8, "0"),
+		hash: hex32(high) + hex32(low),
 		player: r.uv(),
 		received: r.uv(),
 		instance: r.str(maxInstanceName),

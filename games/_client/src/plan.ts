@@ -106,7 +106,7 @@ export function makePlan(config: GameConfig, thin: boolean): Plan {
 	};
 }
 
-function slot(f: { name: string; kind: KindName; len?: number; ref?: number; offset: number; quant?: QuantConfig | null }): Slot {
+function slot(f: { name: string; kind: KindName; len?: number; ref?: number; offset: number; quant?: QuantConfig }): Slot {
 	const kind = kinds.indexOf(f.kind);
 	const len = f.len ?? 0;
 	return { name: f.name, kind, len, size: kind === Str ? 1 + len : sizes[kind], offset: f.offset, ref: f.ref ?? 0, quant: f.quant ?? null };

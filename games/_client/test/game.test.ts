@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { GameConfig } from "../src/config";
-import type { Game, Options } from "../src/game";
+import type { Game, ConnectOptions } from "../src/game";
 import { create } from "../src/index";
 import { makePlan } from "../src/plan";
 import { FakeEnv, type FakeSocket } from "./fake";
@@ -22,7 +22,7 @@ async function settle(env: FakeEnv, sockets: number): Promise<void> {
 	while (env.sockets.length < sockets) await new Promise((done) => setImmediate(done));
 }
 
-async function connect(options: Options = {}, config: GameConfig = walk, module = wasm): Promise<Play> {
+async function connect(options: ConnectOptions = {}, config: GameConfig = walk, module = wasm): Promise<Play> {
 	const env = new FakeEnv();
 	const game = create(config, module, {}, env).connect(options);
 	const heard: string[] = [];
@@ -45,7 +45,7 @@ function start({ env, server }: Play, tick = 2, received = 0): FakeSocket {
 const tags = (messages: Uint8Array[]): number[] => messages.map((m) => m[0]);
 
 test("the address: where the library came from, or what the page says", async () => {
-	const url = async (o: Options, config = walk): Promise<URL> => new URL((await connect(o, config)).env.socket.url);
+	const url = async (o: ConnectOptions, config = walk): Promise<URL> => new URL((await connect(o, config)).env.socket.url);
 	let u = await url({});
 	assert.equal(u.origin + u.pathname, "wss://play.example/walk");
 	assert.deepEqual([...u.searchParams], [["def", walk.hash]]);

@@ -1,4 +1,4 @@
-import { getNumber, type Plan, type Slot, F32, F64, Str, sightOf } from "../src/plan";
+import { getNumber, type Plan, type Slot, Bool, F32, F64, Ref, Str, sightOf } from "../src/plan";
 import { TagCommands, TagDelta, TagEnter, TagKeyframe, TagLeave, TagSnapshot, TagWelcome } from "../src/messages";
 import { Writer } from "../src/writer";
 
@@ -36,7 +36,7 @@ export class Server {
 		else if (f.kind === F64) w.f64(n);
 		else if (f.size === 1) w.u8(n);
 		else if (f.size === 2) w.u16(n);
-		else if (f.kind === 10) w.uv(n);
+		else if (f.kind === Ref) w.uv(n);
 		else w.u32(n);
 	}
 
@@ -132,6 +132,6 @@ export function plain(f: Slot, bytes: Uint8Array, view: DataView, row: number): 
 		return new TextDecoder().decode(bytes.slice(at + 1, at + 1 + bytes[at]));
 	}
 	const n = getNumber(f, view, row);
-	if (f.kind === 0) return n === 1;
+	if (f.kind === Bool) return n === 1;
 	return Number.isNaN(n) ? "NaN" : Object.is(n, -0) ? "-0" : n;
 }
