@@ -106,3 +106,52 @@ func BenchmarkTick(b *testing.B) {
 		})
 	}
 }
+
+// The bodies as plain JavaScript in Node, with the stores and numbers of the body
+// language, leave the compiled game's bits too: all play the same game.
+func TestNodeIsTheCompiledGame(t *testing.T) {
+	g := sample(t)
+	dir := t.TempDir()
+	j, err := newJob("../..", g)
+	if err == nil {
+		err = j.write(dir + "/job.json")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := startProcess(dir, j.Size, "node", "--expose-gc", "../peers/node.mjs", "exact", dir+"/job.json")
+	if err != nil {
+		t.Fatalf("node is needed for this test: %v", err)
+	}
+	compiled, err := newCompiledGame(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := grown(16, 50)
+	for _, c := range []contestant{compiled, node} {
+		if err := c.Load(states, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 40 {
+		for _, c := range []contestant{compiled, node} {
+			if _, err := c.Run(1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := node.Dump()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			if err := difference(g.Program.ServerLayout, compiled.blocks[i], got[i]); err != nil {
+				t.Fatalf("instance %d, compiled and Node differ: %v", i, err)
+			}
+		}
+	}
+	for _, c := range []contestant{compiled, node} {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
