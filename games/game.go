@@ -114,8 +114,12 @@ func Load(dir string) (*Game, diag.List) {
 		return nil, folderError(fmt.Errorf("opening the game's folder: %w", errors.Unwrap(err)))
 	}
 	defer root.Close()
-	domain := filepath.Dir(full)
-	return LoadFS(root.FS(), filepath.Base(full), os.DirFS(domain), os.DirFS(filepath.Dir(domain)))
+	domain, name := filepath.Dir(full), filepath.Base(full)
+	if !ValidGameName(name) {
+		return nil, folderError(fmt.Errorf("the folder %q cannot be a game: its name is part of addresses, "+
+			"so it has at most 64 letters, digits, dots, - and _, does not begin with a dot or _, and is not api or internal", name))
+	}
+	return LoadFS(root.FS(), name, os.DirFS(domain), os.DirFS(filepath.Dir(domain)))
 }
 
 // LoadFS is Load of the game that is the whole of a file system. In parents

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gamehoster/games"
@@ -35,7 +36,7 @@ func gameFolders(dir string) (all []string) {
 	}
 	entries, _ := os.ReadDir(dir) // a folder that cannot be read is a finding
 	for _, e := range entries {
-		if sub := filepath.Join(dir, e.Name()); e.IsDir() && games.ValidGameName(e.Name()) && isGame(sub) {
+		if sub := filepath.Join(dir, e.Name()); e.IsDir() && !strings.ContainsAny(e.Name()[:1], "._") && isGame(sub) {
 			all = append(all, sub)
 		}
 	}

@@ -242,6 +242,19 @@ func TestDevOfAGameThatIsWrong(t *testing.T) {
 	start(t, "dev", dir).until(t, `dots: rejected; it is not served\n(?s:.*)No game is live yet`)
 }
 
+func TestAFolderWhoseNameNoGameCanHave(t *testing.T) {
+	dir := t.TempDir()
+	place(t, filepath.Join(dir, "my dots"), dots)
+	for _, of := range []string{dir, filepath.Join(dir, "my dots")} {
+		code, out := say(t, "check", of)
+		if code != 1 {
+			t.Errorf("code %d", code)
+		}
+		expect(t, out, `the folder "my dots" cannot be a game`)
+		start(t, "dev", of).until(t, `the folder "my dots" cannot be a game(?s:.*)No game is live yet`)
+	}
+}
+
 func TestServe(t *testing.T) {
 	root := t.TempDir()
 	place(t, filepath.Join(root, "a.example", "dots"), dots)

@@ -40,6 +40,16 @@ func (c *devCommand) Run(env *environment) error {
 	cfg := c.config(env, c.Bind)
 	cfg.Dir, cfg.Dev = c.Dir, true
 	cfg.OnChange = told.change
+	for _, dir := range gameFolders(c.Dir) {
+		// A box passes over folders that cannot be games, for it cannot tell whether
+		// they are meant to be.
+		full, err := filepath.Abs(dir)
+		if err == nil && isGame(full) && !games.ValidGameName(filepath.Base(full)) {
+			_, findings := games.Load(full)
+			render(env.stdout, dir, findings)
+			told.rejected++
+		}
+	}
 	cfg.Ready = func(b *engine.Box) {
 		told.address = "http://" + playHost(b.Addr()) + "/"
 		fmt.Fprintf(env.stdout, "\n  Play at  %s\n\n", told.address)
@@ -51,8 +61,8 @@ func (c *devCommand) Run(env *environment) error {
 		case told.rejected > 0:
 			fmt.Fprintf(env.stdout, "  No game is live yet; what is wrong is said above.\n")
 		default:
-			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s,\n"+
-				"  whose name is letters, digits and -; it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
+			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s;\n"+
+				"  it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
 		}
 		fmt.Fprintf(env.stdout, "\n  Saving a file rebuilds its game. Ctrl-C stops.\n\n")
 	}
