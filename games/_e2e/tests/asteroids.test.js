@@ -5,8 +5,8 @@ import { Browser, Server, converge, until } from "../harness.js";
 test("two pages play in one instance and hold the server's state", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
-  const bob = await browser.open(t, `${server.origin}/asteroids/?name=Bob`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
+  const bob = await browser.open(`${server.origin}/asteroids/?name=Bob`);
   await Promise.all([ada.ready(), bob.ready()]);
   assert.deepEqual(await ada.names(2), ["Ada", "Bob"]);
   assert.deepEqual(await bob.names(2), ["Ada", "Bob"]);
@@ -42,7 +42,7 @@ test("two pages play in one instance and hold the server's state", async (t) => 
 test("the figures in the corner are sane, and a key hides them", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
   await ada.ready();
   const text = await ada.see("a ping", () => {
     const text = document.getElementById("stats").textContent;
@@ -62,14 +62,14 @@ test("the figures in the corner are sane, and a key hides them", async (t) => {
 test("a name typed into the form is a name in the game", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/`);
+  const ada = await browser.open(`${server.origin}/asteroids/`);
   await ada.page.keyboard.type("Zoë \u{1F680}");
   await ada.page.keyboard.press("Enter");
   await ada.ready();
   assert.deepEqual(await ada.names(1), ["Zoë \u{1F680}"]);
   await ada.see("the name on the board", () => document.getElementById("board").textContent.includes("Zoë"));
   // Without an answer the rules find a name.
-  const bob = await browser.open(t, `${server.origin}/asteroids/?name=`);
+  const bob = await browser.open(`${server.origin}/asteroids/?name=`);
   await bob.ready();
   assert.deepEqual(await bob.names(2), ["Pilot", "Zoë \u{1F680}"]);
 });
@@ -77,8 +77,8 @@ test("a name typed into the form is a name in the game", async (t) => {
 test("a page that reloads has its seat again, and the other sees it", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
-  const bob = await browser.open(t, `${server.origin}/asteroids/`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
+  const bob = await browser.open(`${server.origin}/asteroids/`);
   await bob.page.keyboard.type("Bob");
   await bob.page.keyboard.press("Enter");
   await Promise.all([ada.names(2), bob.names(2)]);
@@ -97,12 +97,12 @@ test("a page that reloads has its seat again, and the other sees it", async (t) 
 test("a page that goes leaves its seat, and one that comes later gets another", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
-  const bob = await browser.open(t, `${server.origin}/asteroids/?name=Bob`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
+  const bob = await browser.open(`${server.origin}/asteroids/?name=Bob`);
   await Promise.all([ada.names(2), bob.names(2)]);
   await bob.page.close();
   assert.deepEqual(await ada.names(1), ["Ada"]);
-  const eve = await browser.open(t, `${server.origin}/asteroids/?name=Eve`);
+  const eve = await browser.open(`${server.origin}/asteroids/?name=Eve`);
   assert.deepEqual(await eve.names(2), ["Ada", "Eve"]);
   await converge(server, "asteroids", [ada, eve], 10);
 });
@@ -110,7 +110,7 @@ test("a page that goes leaves its seat, and one that comes later gets another", 
 test("fingers on the buttons fly a ship", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`, { touch: true, size: { width: 844, height: 390 } });
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`, { touch: true, size: { width: 844, height: 390 } });
   await ada.ready();
   await ada.see("its own ship", () => game.me.wait === 0);
   const middle = async (act) => {
@@ -137,8 +137,8 @@ test("fingers on the buttons fly a ship", async (t) => {
 test("a server that dies and comes back gets its pages back", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
-  const bob = await browser.open(t, `${server.origin}/asteroids/?name=Bob`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
+  const bob = await browser.open(`${server.origin}/asteroids/?name=Bob`);
   await Promise.all([ada.names(2), bob.names(2)]);
   for (const player of [ada, bob]) player.allowed.push(/WebSocket connection to .* failed/);
   await server.kill();
@@ -156,7 +156,7 @@ test("a server that dies and comes back gets its pages back", async (t) => {
 test("the page's policy is strict, and the page keeps to it", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
   await ada.ready();
   const refused = await ada.page.evaluate(() => new Promise((resolve) => {
     const script = document.createElement("script");
@@ -174,7 +174,7 @@ test("the page's policy is strict, and the page keeps to it", async (t) => {
 test("an instance that is not there is told so, for good", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/asteroids/?name=Ada&instance=nowhere`);
+  const ada = await browser.open(`${server.origin}/asteroids/?name=Ada&instance=nowhere`);
   const text = await ada.see("the reason", () => {
     const banner = document.getElementById("banner");
     return banner.classList.contains("end") && banner.textContent;

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import test from "node:test";
-import { Browser, Server, converge } from "../harness.js";
+import { Browser, Server, converge, until } from "../harness.js";
 
 test("two players rally, a third waits in an instance of its own", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/pong/?name=Ada`);
+  const ada = await browser.open(`${server.origin}/pong/?name=Ada`);
   await ada.ready();
   await ada.shot("pong-waiting");
-  const bob = await browser.open(t, `${server.origin}/pong/?name=Bob`);
+  const bob = await browser.open(`${server.origin}/pong/?name=Bob`);
   await bob.ready();
   assert.deepEqual(await ada.names(2), ["Ada", "Bob"]);
   const sides = await ada.see("both ends taken", () => {
@@ -17,7 +19,7 @@ test("two players rally, a third waits in an instance of its own", async (t) => 
   });
   assert.deepEqual(sides.sort(), [0, 1]);
 
-  const eve = await browser.open(t, `${server.origin}/pong/?name=Eve`);
+  const eve = await browser.open(`${server.origin}/pong/?name=Eve`);
   await eve.ready();
   assert.deepEqual(await eve.names(1), ["Eve"]);
   assert.equal((await server.instances("pong")).length, 2);
@@ -40,13 +42,13 @@ test("two players rally, a third waits in an instance of its own", async (t) => 
 test("who is left waits, and a newcomer starts a new match", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/pong/?name=Ada`);
-  const bob = await browser.open(t, `${server.origin}/pong/?name=Bob`);
+  const ada = await browser.open(`${server.origin}/pong/?name=Ada`);
+  const bob = await browser.open(`${server.origin}/pong/?name=Bob`);
   await Promise.all([ada.names(2), bob.names(2)]);
   await bob.page.close();
   assert.deepEqual(await ada.names(1), ["Ada"]);
   await ada.see("the ball at rest", () => game.instance.vx === 0 && game.instance.ballX === 500);
-  const eve = await browser.open(t, `${server.origin}/pong/?name=Eve`);
+  const eve = await browser.open(`${server.origin}/pong/?name=Eve`);
   assert.deepEqual(await eve.names(2), ["Ada", "Eve"]);
   await ada.see("the ball in play", () => game.instance.vx !== 0);
 });
@@ -54,7 +56,7 @@ test("who is left waits, and a newcomer starts a new match", async (t) => {
 test("a finger drags the paddle", async (t) => {
   const server = await Server.start(t);
   const browser = await Browser.start(t);
-  const ada = await browser.open(t, `${server.origin}/pong/?name=Ada`, { touch: true, size: { width: 844, height: 390 } });
+  const ada = await browser.open(`${server.origin}/pong/?name=Ada`, { touch: true, size: { width: 844, height: 390 } });
   await ada.ready();
   const touch = await ada.page.context().newCDPSession(ada.page);
   const finger = (type, ...touchPoints) => touch.send("Input.dispatchTouchEvent", { type, touchPoints });
@@ -64,4 +66,32 @@ test("a finger drags the paddle", async (t) => {
   await finger("touchMove", { x: 400, y: 360 });
   await ada.see("the paddle under the finger", () => game.me.y > 500);
   await finger("touchEnd");
+});
+
+test("a rule that is saved reaches the pages that are open", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  const ada = await browser.open(`${server.origin}/pong/?name=Ada`);
+  await ada.ready();
+  const born = await ada.page.evaluate(() => performance.timeOrigin);
+  const file = path.join(server.dir, "localhost/pong/player.js");
+  const rules = await readFile(file, "utf8");
+
+  // A mistake leaves the live game as it is.
+  await writeFile(file, rules.replace("const SPEED = 640;", "const SPEED = speed;"));
+  await until("the mistake is reported", () => /player\.js:[0-9]+:[0-9]+: .*speed/.test(server.output));
+  await ada.see("the game going on", (tick) => game.tick > tick, await ada.page.evaluate(() => game.tick + 30));
+
+  await writeFile(file, rules.replace("const SPEED = 640;", "const SPEED = 6400;"));
+  await ada.see("a new page", (born) => performance.timeOrigin !== born && globalThis.game?.me, born);
+  // The paddle now goes from the middle to the end in a few ticks, not in half a second.
+  const ticks = await ada.page.evaluate(() => new Promise((resolve) => {
+    const from = game.tick;
+    game.send.aim({ y: 0 });
+    requestAnimationFrame(function look() {
+      if (game.me.y < 60) resolve(game.tick - from);
+      else requestAnimationFrame(look);
+    });
+  }));
+  assert.ok(ticks < 20, `${ticks} ticks`);
 });
