@@ -74,7 +74,7 @@ func (e *Echo) Run(ctx context.Context) error {
 }
 
 type echoHandler struct {
-	loop    loop.Loop
+	loop    loop.Sockets
 	limit   int
 	readers map[loop.Handle]*ws.Reader
 	out     []byte

@@ -90,15 +90,21 @@ func New(c Config) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the port: %w", err)
 	}
-	b.http = &http.Server{
-		Handler:           b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)),
+	b.http = httpServer(b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)), c.Log)
+	return b, nil
+}
+
+// httpServer bounds what a plain request may cost: time to say what it wants, time to
+// take the answer (a library of 100 KB on a bad line), and bytes.
+func httpServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	return b, nil
 }
 
 // Addr is where the box listens.

@@ -81,8 +81,8 @@ type Handler interface {
 	OnPost(m Message)
 }
 
-// Loop runs sockets and ticks on one locked OS thread. Run, Stop, Adopt and
-// Post may be called from any goroutine, the rest from inside the Handler only.
+// Loop runs sockets and ticks on one locked OS thread. Its own methods may be called
+// from any goroutine, those of Sockets from inside the Handler only.
 type Loop interface {
 	// Run serves until Stop or a failure of the loop itself, and returns when
 	// all connections have been closed and every goroutine and descriptor of the
@@ -104,6 +104,14 @@ type Loop interface {
 	// loop has stopped, in which case m is dropped.
 	Post(m Message) bool
 
+	// Stats are the counters since the start.
+	Stats() Stats
+
+	Sockets
+}
+
+// Sockets is what a Handler does with its Loop.
+type Sockets interface {
 	// Wake moves the next OnTick forward to at, if it is wished for later than
 	// that. Called in OnTick it competes with the time returned; the earlier wins.
 	Wake(at int64)
@@ -124,9 +132,6 @@ type Loop interface {
 	// *CloseError when the peer has closed too, at the latest after
 	// Config.Grace. From the call on, h takes no bytes and delivers none.
 	Close(h Handle, code uint16)
-
-	// Stats are the counters since the start; any goroutine may read them.
-	Stats() Stats
 }
 
 // Stats counts what happened on a loop. Bytes are those of the streams, without

@@ -68,7 +68,7 @@ type Closed struct {
 // Host is the handler of one loop.
 type Host struct {
 	opts    Options
-	loop    loop.Loop
+	loop    loop.Sockets
 	games   map[uint64]*shard // by game number
 	sockets map[loop.Handle]*socket
 	out     session.Outbox
@@ -86,8 +86,8 @@ func NewHost(o Options) *Host {
 	return &Host{opts: o, games: map[uint64]*shard{}, sockets: map[loop.Handle]*socket{}}
 }
 
-// Bind names the loop, before it runs.
-func (h *Host) Bind(l loop.Loop) { h.loop = l }
+// Bind names the loop that calls the Host, before it runs.
+func (h *Host) Bind(l loop.Sockets) { h.loop = l }
 
 // socket is one player's or spectator's connection.
 type socket struct {
