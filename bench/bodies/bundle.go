@@ -52,18 +52,41 @@ type jobBody struct {
 	Name string `json:"name"`
 }
 
-// mathFile is the maths library that the compiler links, from the module's root.
-const mathFile = "games/body/internal/libm/math.js"
+// mathFiles are the maths library that the compiler links, from the module's root.
+const mathFiles = "games/body/internal/libm/js/*.js"
+
+// library is the maths library as the text of a function that gives its functions.
+func library(root string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(root, mathFiles))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no %s", mathFiles)
+	}
+	var all strings.Builder
+	var names []string
+	for _, f := range files {
+		source, failed := os.ReadFile(f)
+		if failed != nil {
+			err = failed
+			break
+		}
+		text, exports := script(importAny.ReplaceAllString(string(source), ""))
+		all.WriteString(text)
+		names = append(names, exports...)
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the maths library: %w", err)
+	}
+	return all.String() + returned(names), nil
+}
 
 // newJob describes a game to the peers. root is the module's folder.
 func newJob(root string, g *games.Game) (*job, error) {
-	library, err := os.ReadFile(filepath.Join(root, mathFile))
+	maths, err := library(root)
 	if err != nil {
-		return nil, fmt.Errorf("reading the maths library: %w", err)
+		return nil, err
 	}
-	text, exports := script(string(library))
 	l := g.Program.ServerLayout
-	j := &job{Size: l.Size, TickRate: g.Def.TickRate, Math: text + returned(exports)}
+	j := &job{Size: l.Size, TickRate: g.Def.TickRate, Math: maths}
 	for i, t := range g.Def.Types {
 		tl := l.Types[i]
 		jt := jobType{Index: i, Name: t.Name, Plural: t.Plural, Max: t.Max, Owned: t.Owned, Counts: tl.Counts, Rows: tl.Rows, Stride: tl.Stride}
@@ -95,6 +118,7 @@ func (j *job) write(path string) error {
 
 var (
 	importLine = regexp.MustCompile(`(?m)^import \{([^}]*)\} from "\./([^"]+)";$`)
+	importAny  = regexp.MustCompile(`(?m)^import .*$`)
 	exportWord = regexp.MustCompile(`(?m)^export (function|const) (\w+)`)
 )
 

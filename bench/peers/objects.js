@@ -20,12 +20,16 @@
 
   function exactMath() {
     let kept = 0;
-    const lib = new Function("highWord", "lowWord", "fromWords", "setTail", "tail", job.math)(
-      (x) => ((f64[0] = x), signed[1]),
-      (x) => ((f64[0] = x), words[0]),
-      (h, l) => ((signed[1] = h), (words[0] = l), f64[0]),
-      (x) => { kept = x; },
-      () => kept);
+    const intrinsics = {
+      highWord(x) { f64[0] = x; return signed[1]; },
+      lowWord(x) { f64[0] = x; return words[0]; },
+      fromWords(high, low) { signed[1] = high; words[0] = low; return f64[0]; },
+      head(x) { f64[0] = x; words[0] &= 0xf8000000; return f64[0]; },
+      scale(x, n) { f64[0] = n; const k = signed[0]; f64[0] = x; signed[1] += k << 20; return f64[0]; },
+      setTail(x) { kept = x; },
+      tail: () => kept,
+    };
+    const lib = new Function(...Object.keys(intrinsics), job.math)(...Object.values(intrinsics));
     const all = {};
     for (const name of Object.getOwnPropertyNames(Math)) all[name] = Math[name];
     return Object.assign(all, lib);

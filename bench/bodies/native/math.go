@@ -16,13 +16,15 @@ const (
 	pio2CT   = 8.47842766036889956997e-32
 	twoByPi  = 6.36619772367581382433e-01
 	quarter  = 0.7853981633974483
+	magic    = 3 << 51 // a sum with it has its integer part, rounded, in the low bits
 )
 
 func exponent(x float64) int { return int(math.Float64bits(x)>>52) & 0x7ff }
 
 // reduce gives the multiple of pi / 2 nearest to x, and the rest and its tail.
 func reduce(x float64) (quadrant int, y, tail float64) {
-	q := math.Floor(float64(x*twoByPi) + 0.5)
+	n := float64(x*twoByPi) + magic
+	q := n - magic
 	r := x - float64(q*pio2Head)
 	w := q * pio2Rest
 	y = r - w
@@ -40,7 +42,7 @@ func reduce(x float64) (quadrant int, y, tail float64) {
 			y = r - w
 		}
 	}
-	return int(q) & 3, y, (r - y) - w
+	return int(math.Float64bits(n)) & 3, y, (r - y) - w
 }
 
 func sinSmall(x, y float64) float64 {
@@ -60,40 +62,28 @@ func cosSmall(x, y float64) float64 {
 	return one + (((1 - one) - half) + (float64(z*r) - float64(x*y)))
 }
 
-func sin(x float64) float64 {
-	if math.Abs(x) <= quarter {
-		if math.Abs(x) < 1e-8 {
-			return x
-		}
-		return sinSmall(x, 0)
+// turned is the sine of x + shift pi / 2.
+func turned(x float64, shift int) float64 {
+	q, y, tail := 0, x, 0.0
+	if math.Abs(x) > quarter {
+		q, y, tail = reduce(x)
 	}
-	switch q, y, tail := reduce(x); q {
-	case 0:
-		return sinSmall(y, tail)
-	case 1:
-		return cosSmall(y, tail)
-	case 2:
-		return -sinSmall(y, tail)
-	default:
-		return -cosSmall(y, tail)
+	q += shift
+	var v float64
+	if q&1 == 0 {
+		v = sinSmall(y, tail)
+	} else {
+		v = cosSmall(y, tail)
 	}
+	if q&2 != 0 {
+		return -v
+	}
+	return v
 }
 
-func cos(x float64) float64 {
-	if math.Abs(x) <= quarter {
-		return cosSmall(x, 0)
-	}
-	switch q, y, tail := reduce(x); q {
-	case 0:
-		return cosSmall(y, tail)
-	case 1:
-		return -sinSmall(y, tail)
-	case 2:
-		return -cosSmall(y, tail)
-	default:
-		return sinSmall(y, tail)
-	}
-}
+func sin(x float64) float64 { return turned(x, 0) }
+
+func cos(x float64) float64 { return turned(x, 1) }
 
 const golden = 0x9E3779B97F4A7C15
 
