@@ -15,10 +15,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"gamehoster/engine"
 	"gamehoster/engine/box"
+	"gamehoster/engine/internal/await"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"
 )
@@ -102,16 +102,6 @@ func (s *server) get(t *testing.T, path string) (int, http.Header, string) {
 		t.Fatal(err)
 	}
 	return resp.StatusCode, resp.Header, string(body)
-}
-
-// eventually waits for a condition that another goroutine brings about.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %v in vain: %s", patience, what)
-		}
-	}
 }
 
 func TestTwoPlayersMeet(t *testing.T) {
@@ -235,7 +225,7 @@ func TestMisbehaviourCostsItsSenderOnly(t *testing.T) {
 		if code := p.closed(); code != c.code {
 			t.Errorf("%s: closed with %d, want %d", c.name, code, c.code)
 		}
-		eventually(t, c.name+" in the log", func() bool {
+		await.True(t, c.name+" in the log", func() bool {
 			return s.log.contains("socket closed", fmt.Sprintf("code=%d", c.code), fmt.Sprintf("player=%d ", p.welcome.Player))
 		})
 		honest.play(1)
@@ -271,7 +261,7 @@ func TestAnEmptyInstanceEnds(t *testing.T) {
 	}
 	p.write(ws.AppendMasked(nil, ws.OpClose, mask, []byte{3, 232}))
 	p.closed()
-	eventually(t, "the instance retires", func() bool {
+	await.True(t, "the instance retires", func() bool {
 		_, _, stats := s.get(t, "/_dev/stats")
 		return !strings.Contains(stats, name)
 	})
@@ -367,21 +357,12 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}
 	}
 	run() // the runtime's and gnet's own lazily made goroutines and descriptors
-	goroutines, descriptors := runtime.NumGoroutine(), openFiles(t)
+	goroutines, descriptors := runtime.NumGoroutine(), await.OpenFiles(t)
 	for range 3 {
 		run()
 	}
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
-	eventually(t, "descriptors close", func() bool { return openFiles(t) <= descriptors })
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	all, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(all)
+	await.True(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+	await.True(t, "descriptors close", func() bool { return await.OpenFiles(t) <= descriptors })
 }
 
 func TestWebSurface(t *testing.T) {

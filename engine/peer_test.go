@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"gamehoster/engine/internal/await"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"
 )
-
-// patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
 
 var mask = [4]byte{0xA1, 0x5B, 0x07, 0xEE}
 
@@ -75,7 +73,7 @@ func tryDial(t *testing.T, addr netip.AddrPort, target, origin string) (*peer, e
 }
 
 func (p *peer) read() (int, error) {
-	if err := p.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := p.conn.SetReadDeadline(time.Now().Add(await.Patience)); err != nil {
 		return 0, err
 	}
 	return p.conn.Read(p.buf)

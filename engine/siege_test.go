@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gamehoster/engine"
+	"gamehoster/engine/internal/await"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"
 )
@@ -141,7 +142,7 @@ func TestSiegeOfHalfOpenUpgrades(t *testing.T) {
 	b.keepsTime(honest)
 	// All of them are cut once their time for a head is over.
 	for _, c := range open {
-		c.SetReadDeadline(time.Now().Add(patience))
+		c.SetReadDeadline(time.Now().Add(await.Patience))
 		if _, err := c.Read(make([]byte, 1<<10)); err != nil {
 			if nerr, ok := err.(net.Error); ok && nerr.Timeout() {
 				t.Fatal("a half-open upgrade was not cut")
@@ -170,7 +171,7 @@ func TestSiegeOfGarbageAndSlowHeads(t *testing.T) {
 	defer tick.Stop()
 	cut := make(chan error, 1)
 	go func() {
-		slow.SetReadDeadline(time.Now().Add(patience))
+		slow.SetReadDeadline(time.Now().Add(await.Patience))
 		_, err := slow.Read(make([]byte, 1<<10))
 		cut <- err
 	}()

@@ -19,10 +19,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gamehoster/engine/internal/await"
 	"gamehoster/wire/ws"
 )
-
-const patience = 20 * time.Second
 
 // took is what a Target was given.
 type took struct {
@@ -97,7 +96,7 @@ func dial(t testing.TB, d *Door) *net.TCPConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(await.Patience))
 	return c.(*net.TCPConn)
 }
 
@@ -105,28 +104,6 @@ func write(t testing.TB, c net.Conn, s string) {
 	t.Helper()
 	if _, err := io.WriteString(c, s); err != nil {
 		t.Fatalf("writing: %v", err)
-	}
-}
-
-func recv[T any](t testing.TB, c <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
-		panic("unreachable")
-	}
-}
-
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(patience); !cond(); <-poll.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }
 
@@ -158,7 +135,7 @@ func talk(t testing.TB, client net.Conn, r io.Reader, server net.Conn) {
 	t.Helper()
 	write(t, client, "ping")
 	p := make([]byte, 4)
-	_ = server.SetDeadline(time.Now().Add(patience))
+	_ = server.SetDeadline(time.Now().Add(await.Patience))
 	if _, err := io.ReadFull(server, p); err != nil || string(p) != "ping" {
 		t.Fatalf("the server's end read %q, %v", p, err)
 	}
@@ -175,7 +152,7 @@ func TestUpgradeIsHandedOn(t *testing.T) {
 		c := dial(t, d)
 		write(t, c, req)
 		r := accepted(t, c, a)
-		got := recv(t, l.taken, "the handover")
+		got := await.Value(t, l.taken, "the handover")
 		if got.early != "" {
 			t.Errorf("early bytes %q", got.early)
 		}
@@ -188,7 +165,7 @@ func TestUpgradeIsHandedOn(t *testing.T) {
 	if s := d.Stats(); s.Accepted != 20 || s.Upgraded != 20 || s.Failed != 0 {
 		t.Errorf("stats %+v", s)
 	}
-	eventually(t, "the door to forget them", func() bool { return d.Stats().Pending == 0 })
+	await.True(t, "the door to forget them", func() bool { return d.Stats().Pending == 0 })
 }
 
 func TestPipelinedFrameIsEarly(t *testing.T) {
@@ -198,7 +175,7 @@ func TestPipelinedFrameIsEarly(t *testing.T) {
 	c := dial(t, d)
 	write(t, c, req+frame)
 	r := accepted(t, c, a)
-	got := recv(t, l.taken, "the handover")
+	got := await.Value(t, l.taken, "the handover")
 	if got.early != frame {
 		t.Errorf("early bytes %q", got.early)
 	}
@@ -210,7 +187,7 @@ func TestResponseMayBeLeftToTheTarget(t *testing.T) {
 	_, req := request("/silent")
 	c := dial(t, d)
 	write(t, c, req)
-	got := recv(t, l.taken, "the handover")
+	got := await.Value(t, l.taken, "the handover")
 	talk(t, c, c, got.conn) // nothing comes before the target's own bytes
 }
 
@@ -223,13 +200,13 @@ func TestHeadSplitAnywhere(t *testing.T) {
 		c := dial(t, d)
 		write(t, c, want[:at])
 		if at < len(req) {
-			eventually(t, "the first part to be read", func() bool { return unread(t, c) == 0 })
+			await.True(t, "the first part to be read", func() bool { return unread(t, c) == 0 })
 		}
 		write(t, c, want[at:])
 		accepted(t, c, a)
-		got := recv(t, l.taken, "the handover")
+		got := await.Value(t, l.taken, "the handover")
 		rest := make([]byte, 4-len(got.early))
-		_ = got.conn.SetDeadline(time.Now().Add(patience))
+		_ = got.conn.SetDeadline(time.Now().Add(await.Patience))
 		if _, err := io.ReadFull(got.conn, rest); err != nil || got.early+string(rest) != "tail" {
 			t.Fatalf("split at %d: early %q, then %q, %v", at, got.early, rest, err)
 		}
@@ -243,7 +220,7 @@ func TestHeadSplitAnywhere(t *testing.T) {
 		write(t, c, req[i:i+1])
 	}
 	accepted(t, c, a)
-	recv(t, l.taken, "the handover")
+	await.Value(t, l.taken, "the handover")
 }
 
 // unread is the number of bytes that c's peer has not acknowledged, which over
@@ -310,7 +287,7 @@ func TestRefusals(t *testing.T) {
 	if s.TooLong != 2 || s.Refused != 2 || s.Malformed != 7 || s.Upgraded != 0 {
 		t.Errorf("stats %+v", s)
 	}
-	eventually(t, "the refused to be gone", func() bool { return d.Stats().Pending == 0 })
+	await.True(t, "the refused to be gone", func() bool { return d.Stats().Pending == 0 })
 }
 
 func TestTargetThatFails(t *testing.T) {
@@ -321,7 +298,7 @@ func TestTargetThatFails(t *testing.T) {
 	if _, err := accepted(t, c, a).ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("the connection lives on: %v", err)
 	}
-	eventually(t, "the failure to be counted", func() bool { return d.Stats().Failed == 1 })
+	await.True(t, "the failure to be counted", func() bool { return d.Stats().Failed == 1 })
 }
 
 // clock is a time that a test moves.
@@ -335,7 +312,7 @@ func sweepNow(t testing.TB, d *Door) {
 	for _, e := range d.engines {
 		done := make(chan struct{})
 		if e.requestSweep(func() { close(done) }) {
-			recv(t, done, "a sweep")
+			await.Value(t, done, "a sweep")
 		}
 	}
 }
@@ -348,7 +325,7 @@ func TestSlowHeadTimesOut(t *testing.T) {
 	for range 50 {
 		slow = append(slow, dial(t, d))
 	}
-	eventually(t, "all to be accepted", func() bool { return d.Stats().Pending == 50 })
+	await.True(t, "all to be accepted", func() bool { return d.Stats().Pending == 50 })
 	for second := 1; second <= 4; second++ {
 		now.Add(int64(time.Second))
 		for _, c := range slow {
@@ -360,7 +337,7 @@ func TestSlowHeadTimesOut(t *testing.T) {
 		t.Fatalf("stats after 4 s: %+v", s)
 	}
 	fresh := dial(t, d)
-	eventually(t, "one more to be accepted", func() bool { return d.Stats().Pending == 51 })
+	await.True(t, "one more to be accepted", func() bool { return d.Stats().Pending == 51 })
 	now.Add(int64(time.Second))
 	sweepNow(t, d)
 	if s := d.Stats(); s.Pending != 1 || s.TimedOut != 50 {
@@ -374,7 +351,7 @@ func TestSlowHeadTimesOut(t *testing.T) {
 	a, req := request("/ws")
 	write(t, fresh, req)
 	accepted(t, fresh, a)
-	recv(t, l.taken, "the handover")
+	await.Value(t, l.taken, "the handover")
 }
 
 func TestRefusedPeerThatStays(t *testing.T) {
@@ -401,7 +378,7 @@ func TestRefusedPeerThatStays(t *testing.T) {
 	if err == nil {
 		t.Error("64 MiB were read from a refused peer")
 	}
-	eventually(t, "it to be cut", func() bool { return d.Stats().Pending == 0 })
+	await.True(t, "it to be cut", func() bool { return d.Stats().Pending == 0 })
 }
 
 type zeros struct{}
@@ -415,7 +392,7 @@ func TestHalfOpenFlood(t *testing.T) {
 	for range n {
 		write(t, dial(t, d), req[:len(req)/2])
 	}
-	eventually(t, "the oldest to be evicted", func() bool {
+	await.True(t, "the oldest to be evicted", func() bool {
 		s := d.Stats()
 		return s.Accepted == n && s.Pending == room && s.Evicted == n-room
 	})
@@ -424,7 +401,7 @@ func TestHalfOpenFlood(t *testing.T) {
 	c := dial(t, d)
 	write(t, c, req)
 	r := accepted(t, c, a)
-	talk(t, c, r, recv(t, l.taken, "the handover").conn)
+	talk(t, c, r, await.Value(t, l.taken, "the handover").conn)
 }
 
 // TestPendingBytesAreBounded fills many heads as far as they go and measures.
@@ -437,7 +414,7 @@ func TestPendingBytesAreBounded(t *testing.T) {
 	for range n {
 		write(t, dial(t, d), head)
 	}
-	eventually(t, "all heads to be read", func() bool {
+	await.True(t, "all heads to be read", func() bool {
 		total := make(chan int, 1)
 		d.engines[0].requestSweep(func() {
 			sum := 0
@@ -446,7 +423,7 @@ func TestPendingBytesAreBounded(t *testing.T) {
 			}
 			total <- sum
 		})
-		return recv(t, total, "a sweep") == n*len(head)
+		return await.Value(t, total, "a sweep") == n*len(head)
 	})
 	each := (heap() - before) / n
 	t.Logf("%d bytes of heap a connection, %d of them its head", each, len(head))
@@ -468,7 +445,7 @@ func TestPerAddressCap(t *testing.T) {
 	for range 10 {
 		kept = append(kept, dial(t, d))
 	}
-	eventually(t, "ten to be accepted", func() bool { return d.Stats().Pending == 10 })
+	await.True(t, "ten to be accepted", func() bool { return d.Stats().Pending == 10 })
 	c := dial(t, d)
 	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the eleventh was not closed: %v", err)
@@ -477,7 +454,7 @@ func TestPerAddressCap(t *testing.T) {
 		t.Errorf("stats %+v", s)
 	}
 	_ = kept[0].Close()
-	eventually(t, "one to be gone", func() bool { return d.Stats().Pending == 9 })
+	await.True(t, "one to be gone", func() bool { return d.Stats().Pending == 9 })
 	a, req := request("/ws")
 	c = dial(t, d)
 	write(t, c, req)
@@ -593,7 +570,7 @@ func hasIPv6() bool {
 
 func TestEveryEngineAccepts(t *testing.T) {
 	d, _ := start(t, Config{Engines: 3})
-	eventually(t, "every engine to have a connection", func() bool {
+	await.True(t, "every engine to have a connection", func() bool {
 		_ = dial(t, d)
 		for _, e := range d.engines {
 			if !e.requestSweep(nil) {
@@ -608,12 +585,12 @@ func TestEveryEngineAccepts(t *testing.T) {
 func TestEngineComesBack(t *testing.T) {
 	d, l := start(t, Config{Engines: 1})
 	old := dial(t, d)
-	eventually(t, "it to be accepted", func() bool { return d.Stats().Pending == 1 })
+	await.True(t, "it to be accepted", func() bool { return d.Stats().Pending == 1 })
 	d.engines[0].stop()
 	if _, err := old.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection of the ended engine lives on")
 	}
-	eventually(t, "the engine to be started anew", func() bool {
+	await.True(t, "the engine to be started anew", func() bool {
 		c, err := net.Dial("tcp", d.Addr().String())
 		if err == nil {
 			_ = c.Close()
@@ -624,7 +601,7 @@ func TestEngineComesBack(t *testing.T) {
 	c := dial(t, d)
 	write(t, c, req)
 	r := accepted(t, c, a)
-	talk(t, c, r, recv(t, l.taken, "the handover").conn)
+	talk(t, c, r, await.Value(t, l.taken, "the handover").conn)
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
@@ -644,7 +621,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		c := dial(t, d)
 		write(t, c, req)
 		r := accepted(t, c, a)
-		got := recv(t, l.taken, "the handover")
+		got := await.Value(t, l.taken, "the handover")
 		_ = d.Close()
 		_ = d.Close()
 		talk(t, c, r, got.conn) // what was handed on lives on
@@ -662,21 +639,12 @@ func TestCloseLeavesNothing(t *testing.T) {
 		}
 	}
 	once()
-	files, routines := openFiles(t), runtime.NumGoroutine()
+	files, routines := await.OpenFiles(t), runtime.NumGoroutine()
 	for range 5 {
 		once()
 	}
-	eventually(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= routines })
-	if now := openFiles(t); now > files {
+	await.True(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= routines })
+	if now := await.OpenFiles(t); now > files {
 		t.Errorf("%d descriptors, %d before", now, files)
 	}
-}
-
-func openFiles(t testing.TB) int {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(list)
 }

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"gamehoster/engine/internal/await"
 )
 
 // serveHTTP runs net/http on the door.
@@ -28,7 +30,7 @@ func serveHTTP(t testing.TB, d *Door) {
 	go func() { done <- s.Serve(d.HTTPListener()) }()
 	t.Cleanup(func() {
 		_ = s.Close()
-		if err := recv(t, done, "the server to stop"); !errors.Is(err, http.ErrServerClosed) {
+		if err := await.Value(t, done, "the server to stop"); !errors.Is(err, http.ErrServerClosed) {
 			t.Errorf("Serve: %v", err)
 		}
 	})
@@ -43,7 +45,7 @@ func TestPlainHTTP(t *testing.T) {
 		return net.Dial(network, addr)
 	}}
 	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, Timeout: patience}
+	client := &http.Client{Transport: transport, Timeout: await.Patience}
 	get := func(method, path, body string) string {
 		t.Helper()
 		req, err := http.NewRequest(method, "http://"+d.Addr().String()+path, strings.NewReader(body))
@@ -101,9 +103,9 @@ func TestUpgradeOnKeptAliveConnection(t *testing.T) {
 	a, req := request("/ws?x=y")
 	write(t, c, req+"early")
 	br := accepted(t, c, a)
-	got := recv(t, l.taken, "the handover")
+	got := await.Value(t, l.taken, "the handover")
 	rest := make([]byte, 5-len(got.early))
-	_ = got.conn.SetDeadline(time.Now().Add(patience))
+	_ = got.conn.SetDeadline(time.Now().Add(await.Patience))
 	if _, err := io.ReadFull(got.conn, rest); err != nil || got.early+string(rest) != "early" {
 		t.Fatalf("early %q, then %q, %v", got.early, rest, err)
 	}
@@ -141,7 +143,7 @@ func TestHTTPBacklog(t *testing.T) {
 	for range httpBacklog {
 		write(t, dial(t, d), req)
 	}
-	eventually(t, "the backlog to fill", func() bool { return d.Stats().HTTP == httpBacklog })
+	await.True(t, "the backlog to fill", func() bool { return d.Stats().HTTP == httpBacklog })
 	c := dial(t, d)
 	write(t, c, req)
 	if got := status(t, c); got != 503 {

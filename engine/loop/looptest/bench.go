@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gamehoster/engine/internal/await"
 	"gamehoster/engine/loop"
 )
 
@@ -143,7 +144,7 @@ func Bench(b *testing.B, mk Make) {
 		var handles []loop.Handle
 		for range viewers {
 			fds = append(fds, r.blocking())
-			handles = append(handles, recv(b, opened, "OnOpen"))
+			handles = append(handles, await.Value(b, opened, "OnOpen"))
 		}
 		frame, buf := make([]byte, 102), make([]byte, 4096)
 		done := make(chan struct{})

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
-	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -15,14 +13,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gamehoster/engine/internal/await"
 	"gamehoster/engine/loop"
 )
 
 // Make is an implementation's constructor.
 type Make func(h loop.Handler, cfg loop.Config) loop.Loop
-
-// patience bounds every wait of a test for something that must happen.
-const patience = 20 * time.Second
 
 // rig is a handler whose methods a test fills in, and the loop it runs on. It
 // fails the test when a method is entered from inside another.
@@ -109,7 +105,7 @@ func (r *rig) stop() {
 	}
 	r.stopped = true
 	r.loop.Stop()
-	if err := recv(r.t, r.ran, "the loop to stop"); err != nil {
+	if err := await.Value(r.t, r.ran, "the loop to stop"); err != nil {
 		r.t.Errorf("Run: %v", err)
 	}
 }
@@ -121,7 +117,7 @@ func (r *rig) do(f func()) {
 	if !r.loop.Post(func() { f(); close(done) }) {
 		r.t.Fatal("Post refused")
 	}
-	recv(r.t, done, "a post to run")
+	await.Value(r.t, done, "a post to run")
 }
 
 // connect adopts one end of a TCP connection and returns the other.
@@ -166,32 +162,8 @@ func tcpPair(t testing.TB) (*net.TCPConn, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(await.Patience))
 	return c.(*net.TCPConn), fd
-}
-
-func recv[T any](t testing.TB, c <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(patience):
-		buf := make([]byte, 1<<16)
-		t.Fatalf("waited in vain for %s\n%s", what, buf[:runtime.Stack(buf, true)])
-		panic("unreachable")
-	}
-}
-
-// eventually waits for a condition that nothing signals.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(patience); !cond(); <-poll.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 func readAll(t testing.TB, c net.Conn, n int) string {
@@ -219,13 +191,4 @@ func expectEOF(t testing.TB, c net.Conn, reset bool) string {
 		t.Fatalf("reading to the end: %v", err)
 	}
 	return string(p)
-}
-
-func openFiles(t testing.TB) int {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(list)
 }

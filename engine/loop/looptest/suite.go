@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gamehoster/engine/internal/await"
 	"gamehoster/engine/loop"
 )
 
@@ -149,7 +150,7 @@ func testOrder(t *testing.T, mk Make) {
 	var handles []loop.Handle
 	for range 5 {
 		clients = append(clients, r.connect("", 0))
-		handles = append(handles, recv(t, opened, "OnOpen"))
+		handles = append(handles, await.Value(t, opened, "OnOpen"))
 	}
 	want := make([]string, len(handles))
 	r.do(func() {
@@ -183,7 +184,7 @@ func wantCode(t *testing.T, err error, code uint16) {
 func testClose(t *testing.T, mk Make) {
 	r, opened, closed := open(t, mk, loop.Config{})
 	c := r.connect("", 0)
-	h := recv(t, opened, "OnOpen")
+	h := await.Value(t, opened, "OnOpen")
 	r.onData = func(loop.Handle, []byte) { t.Error("data after Close") }
 	r.do(func() {
 		r.loop.Send(h, []byte("bye"))
@@ -197,7 +198,7 @@ func testClose(t *testing.T, mk Make) {
 		t.Errorf("got %q", got)
 	}
 	_ = c.Close()
-	wantCode(t, recv(t, closed, "OnClose"), 4321)
+	wantCode(t, await.Value(t, closed, "OnClose"), 4321)
 }
 
 func testCloseInOpen(t *testing.T, mk Make) {
@@ -210,7 +211,7 @@ func testCloseInOpen(t *testing.T, mk Make) {
 	c := r.connect("early", 0)
 	expectEOF(t, c, false)
 	_ = c.Close()
-	wantCode(t, recv(t, closed, "OnClose"), 9)
+	wantCode(t, await.Value(t, closed, "OnClose"), 9)
 }
 
 func testCloseWithoutFlush(t *testing.T, mk Make) {
@@ -230,17 +231,17 @@ func testCloseWithoutFlush(t *testing.T, mk Make) {
 			t.Errorf("got %q", got)
 		}
 		_ = c.Close()
-		wantCode(t, recv(t, closed, "OnClose"), 1)
+		wantCode(t, await.Value(t, closed, "OnClose"), 1)
 	}
 }
 
 func testGrace(t *testing.T, mk Make) {
 	r, opened, closed := open(t, mk, loop.Config{Grace: 30 * time.Millisecond})
 	r.connect("", 0) // never closes
-	h := recv(t, opened, "OnOpen")
+	h := await.Value(t, opened, "OnOpen")
 	var at int64
 	r.do(func() { at = loop.Now(); r.loop.Close(h, 7) })
-	wantCode(t, recv(t, closed, "OnClose"), 7)
+	wantCode(t, await.Value(t, closed, "OnClose"), 7)
 	if took := loop.Now() - at; took < int64(30*time.Millisecond) {
 		t.Errorf("cut after %d ns", took)
 	}
@@ -273,14 +274,14 @@ func fill(t testing.TB, r *rig, h loop.Handle) {
 func testGraceUnread(t *testing.T, mk Make) {
 	r, opened, closed := open(t, mk, loop.Config{Grace: 60 * time.Millisecond})
 	r.connect("", 0) // never reads
-	h := recv(t, opened, "OnOpen")
+	h := await.Value(t, opened, "OnOpen")
 	fill(t, r, h)
 	r.do(func() { r.loop.Close(h, 8) })
-	wantCode(t, recv(t, closed, "OnClose"), 8)
+	wantCode(t, await.Value(t, closed, "OnClose"), 8)
 
 	// One that reads at last gets everything and the end.
 	c := r.connect("", 0)
-	h = recv(t, opened, "OnOpen")
+	h = await.Value(t, opened, "OnOpen")
 	fill(t, r, h)
 	r.do(func() { r.loop.Send(h, []byte("last words")); r.loop.Close(h, 8) })
 	if got := expectEOF(t, c, false); len(got) < 10 || got[len(got)-10:] != "last words" {
@@ -291,16 +292,16 @@ func testGraceUnread(t *testing.T, mk Make) {
 func testPeerCloses(t *testing.T, mk Make) {
 	r, opened, closed := open(t, mk, loop.Config{})
 	c := r.connect("", 0)
-	recv(t, opened, "OnOpen")
+	await.Value(t, opened, "OnOpen")
 	_ = c.Close()
-	if err := recv(t, closed, "OnClose"); !errors.Is(err, io.EOF) {
+	if err := await.Value(t, closed, "OnClose"); !errors.Is(err, io.EOF) {
 		t.Errorf("closed with %v", err)
 	}
 	c = r.connect("", 0)
-	recv(t, opened, "OnOpen")
+	await.Value(t, opened, "OnOpen")
 	_ = c.SetLinger(0)
 	_ = c.Close() // a reset
-	if err := recv(t, closed, "OnClose"); err == nil {
+	if err := await.Value(t, closed, "OnClose"); err == nil {
 		t.Error("closed without a reason")
 	}
 }
@@ -308,11 +309,11 @@ func testPeerCloses(t *testing.T, mk Make) {
 func testDeadHandles(t *testing.T, mk Make) {
 	r, opened, closed := open(t, mk, loop.Config{})
 	c := r.connect("", 0)
-	old := recv(t, opened, "OnOpen")
+	old := await.Value(t, opened, "OnOpen")
 	_ = c.Close()
-	recv(t, closed, "OnClose")
+	await.Value(t, closed, "OnClose")
 	c = r.connect("", 0)
-	h := recv(t, opened, "OnOpen")
+	h := await.Value(t, opened, "OnOpen")
 	if h == old {
 		t.Fatal("a handle was reused")
 	}
@@ -384,9 +385,9 @@ func testStalled(t *testing.T, mk Make) {
 	const limit = 128 << 10
 	r, opened, closed := open(t, mk, loop.Config{OutboundCap: limit})
 	slow := r.connect("", 0)
-	h := recv(t, opened, "OnOpen")
+	h := await.Value(t, opened, "OnOpen")
 	good := r.connect("", 0)
-	other := recv(t, opened, "OnOpen")
+	other := await.Value(t, opened, "OnOpen")
 	fill(t, r, h)
 	r.do(func() {
 		r.loop.Send(other, []byte("unharmed"))
@@ -400,7 +401,7 @@ func testStalled(t *testing.T, mk Make) {
 
 	// Skipping it while it does not drain costs nothing; reading drains it.
 	go func() { _, _ = io.Copy(io.Discard, slow) }()
-	eventually(t, "the stalled connection to drain", func() (ok bool) {
+	await.True(t, "the stalled connection to drain", func() (ok bool) {
 		r.do(func() { ok = !r.loop.Stalled(h) })
 		return ok
 	})
@@ -412,7 +413,7 @@ func testStalled(t *testing.T, mk Make) {
 
 	// Writing on regardless ends at the cap.
 	r.connect("", 0)
-	h = recv(t, opened, "OnOpen")
+	h = await.Value(t, opened, "OnOpen")
 	fill(t, r, h)
 	sent := 0
 	r.do(func() {
@@ -421,7 +422,7 @@ func testStalled(t *testing.T, mk Make) {
 			r.loop.Flush()
 		}
 	})
-	if err := recv(t, closed, "OnClose"); !errors.Is(err, loop.ErrOverflow) {
+	if err := await.Value(t, closed, "OnClose"); !errors.Is(err, loop.ErrOverflow) {
 		t.Errorf("closed with %v", err)
 	}
 	if n := r.loop.Stats().Overflows; n != 1 {
@@ -430,9 +431,9 @@ func testStalled(t *testing.T, mk Make) {
 
 	// So does a single frame over it.
 	c := r.connect("", 0)
-	h = recv(t, opened, "OnOpen")
+	h = await.Value(t, opened, "OnOpen")
 	r.do(func() { r.loop.Send(h, make([]byte, limit+1)); r.loop.Flush() })
-	if err := recv(t, closed, "OnClose"); !errors.Is(err, loop.ErrOverflow) {
+	if err := await.Value(t, closed, "OnClose"); !errors.Is(err, loop.ErrOverflow) {
 		t.Errorf("closed with %v", err)
 	}
 	if got := expectEOF(t, c, true); got != "" {
@@ -449,7 +450,7 @@ func testCloseInFlush(t *testing.T, mk Make) {
 	var handles []loop.Handle
 	for range n {
 		clients = append(clients, r.connect("", 0))
-		handles = append(handles, recv(t, opened, "OnOpen"))
+		handles = append(handles, await.Value(t, opened, "OnOpen"))
 	}
 	r.do(func() {
 		for _, c := range clients {
@@ -464,7 +465,7 @@ func testCloseInFlush(t *testing.T, mk Make) {
 		}
 	})
 	for range n {
-		if err := recv(t, closed, "OnClose"); err == nil {
+		if err := await.Value(t, closed, "OnClose"); err == nil {
 			t.Error("closed without a reason")
 		}
 	}
@@ -484,7 +485,7 @@ func testDeadOnArrival(t *testing.T, mk Make) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "ten ends", func() bool {
+	await.True(t, "ten ends", func() bool {
 		return int(r.loop.Stats().Lost)+len(closed) == 10 && len(opened) == len(closed)
 	})
 	// A descriptor that is no socket is refused in the same way.
@@ -497,7 +498,7 @@ func testDeadOnArrival(t *testing.T, mk Make) {
 	if err := r.loop.Adopt(p[0], nil, 0); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the pipe to be refused", func() bool { return r.loop.Stats().Lost == lost+1 })
+	await.True(t, "the pipe to be refused", func() bool { return r.loop.Stats().Lost == lost+1 })
 }
 
 func testTicks(t *testing.T, mk Make) {
@@ -532,7 +533,7 @@ func testTicks(t *testing.T, mk Make) {
 		return wished
 	}
 	r.start(t, mk, loop.Config{})
-	recv(t, done, "the ticks")
+	await.Value(t, done, "the ticks")
 	// Other events cause no tick.
 	r.do(func() {})
 	c := r.connect("x", 0)
@@ -553,18 +554,18 @@ func testWake(t *testing.T, mk Make) {
 		return far
 	}
 	r.start(t, mk, loop.Config{})
-	recv(t, ticks, "the first tick")
+	await.Value(t, ticks, "the first tick")
 	var at int64
 	r.do(func() {
 		r.loop.Wake(far + 1) // later than wished: nothing
 		at = loop.Now() + int64(5*time.Millisecond)
 		r.loop.Wake(at)
 	})
-	if now := recv(t, ticks, "the tick woken for"); now < at {
+	if now := await.Value(t, ticks, "the tick woken for"); now < at {
 		t.Errorf("woken %d ns early", at-now)
 	}
 	r.do(func() { r.loop.Wake(0) })
-	recv(t, ticks, "the tick at once")
+	await.Value(t, ticks, "the tick at once")
 	r.stop()
 	if len(ticks) != 0 {
 		t.Errorf("%d ticks too many", len(ticks))
@@ -616,7 +617,7 @@ func testPosts(t *testing.T, mk Make) {
 			}
 		}()
 	}
-	recv(t, p.full, "all posts")
+	await.Value(t, p.full, "all posts")
 	p.do(func() {
 		if p.bad != 0 {
 			t.Errorf("%d posts out of order", p.bad)
@@ -633,7 +634,7 @@ func testPostBeforeRun(t *testing.T, mk Make) {
 	}
 	r.ran = runLoop(r, r.loop)
 	t.Cleanup(r.stop)
-	recv(t, ran, "the post")
+	await.Value(t, ran, "the post")
 }
 
 func testStop(t *testing.T, mk Make) {
@@ -641,7 +642,7 @@ func testStop(t *testing.T, mk Make) {
 	var clients []net.Conn
 	for range 10 {
 		clients = append(clients, r.connect("", 0))
-		h := recv(t, opened, "OnOpen")
+		h := await.Value(t, opened, "OnOpen")
 		r.do(func() { r.loop.Send(h, []byte("unflushed")) })
 	}
 	last := make(chan struct{})
@@ -650,13 +651,13 @@ func testStop(t *testing.T, mk Make) {
 		r.loop.Stop()
 		r.loop.Post(func() { close(last) })
 	})
-	if err := recv(t, r.ran, "Run to return"); err != nil {
+	if err := await.Value(t, r.ran, "Run to return"); err != nil {
 		t.Errorf("Run: %v", err)
 	}
 	r.stopped = true
-	recv(t, last, "the last post")
+	await.Value(t, last, "the last post")
 	for _, c := range clients {
-		if err := recv(t, closed, "OnClose"); !errors.Is(err, loop.ErrStopped) {
+		if err := await.Value(t, closed, "OnClose"); !errors.Is(err, loop.ErrStopped) {
 			t.Errorf("closed with %v", err)
 		}
 		if got := expectEOF(t, c, false); got != "unflushed" {
@@ -683,7 +684,7 @@ func testLeaks(t *testing.T, mk Make) {
 		r, opened, _ := open(t, mk, loop.Config{})
 		for range 5 {
 			r.connect("early", 0)
-			recv(t, opened, "OnOpen")
+			await.Value(t, opened, "OnOpen")
 		}
 		dead, fd := tcpPair(t)
 		_ = dead.Close()
@@ -699,12 +700,12 @@ func testLeaks(t *testing.T, mk Make) {
 	}
 	t.Run("warm", func(*testing.T) { once() })
 	runtime.GC()
-	files, routines := openFiles(t)-6, runtime.NumGoroutine() // six clients stay open until the end of the test
+	files, routines := await.OpenFiles(t)-6, runtime.NumGoroutine() // six clients stay open until the end of the test
 	for range 5 {
 		once()
 	}
-	eventually(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= routines })
-	if now := openFiles(t) - 6*6; now > files {
+	await.True(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= routines })
+	if now := await.OpenFiles(t) - 6*6; now > files {
 		t.Errorf("%d descriptors, %d before", now, files)
 	}
 }
