@@ -138,11 +138,13 @@ type Request struct {
 	// in Upgrade. If it is false the request is plain HTTP and none of this package's business.
 	Upgrade bool
 
-	version    []byte // Sec-WebSocket-Version
-	connection List
-	upgrade    List
-	http10     bool
-	body       bool // a header announces one
+	host             []byte // the header, which the target may override
+	version          []byte // Sec-WebSocket-Version
+	contentLength    []byte
+	transferEncoding []byte
+	connection       List
+	upgrade          List
+	http10           bool
 }
 
 // Parse reads a whole head, as HeadEnd measured it. The error is a *HandshakeError; it is about HTTP
@@ -157,7 +159,6 @@ func (q *Request) Parse(head []byte) error {
 	if err := q.requestLine(line); err != nil {
 		return err
 	}
-	var host, contentLength, transferEncoding []byte
 	for {
 		if line, rest, err = cutLine(rest); err != nil {
 			return err
@@ -165,73 +166,67 @@ func (q *Request) Parse(head []byte) error {
 		if len(line) == 0 {
 			break
 		}
-		name, value, err := header(line)
-		if err != nil {
+		if err := q.headerLine(line); err != nil {
 			return err
-		}
-		var once *[]byte
-		var list *List
-		switch len(name) {
-		case 4:
-			if equalFold(name, "host") {
-				once = &host
-			}
-		case 6:
-			if equalFold(name, "origin") {
-				once = &q.Origin
-			}
-		case 7:
-			if equalFold(name, "upgrade") {
-				list = &q.upgrade
-			}
-		case 10:
-			if equalFold(name, "connection") {
-				list = &q.connection
-			}
-		case 14:
-			if equalFold(name, "content-length") {
-				once = &contentLength
-			}
-		case 15:
-			if equalFold(name, "x-forwarded-for") {
-				list = &q.ForwardedFor
-			}
-		case 17:
-			if equalFold(name, "sec-websocket-key") {
-				once = &q.Key
-			} else if equalFold(name, "transfer-encoding") {
-				once = &transferEncoding
-			}
-		case 21:
-			if equalFold(name, "sec-websocket-version") {
-				once = &q.version
-			}
-		case 22:
-			if equalFold(name, "sec-websocket-protocol") {
-				list = &q.Protocols
-			}
-		}
-		switch {
-		case once != nil && *once != nil:
-			return ErrDuplicate
-		case once != nil:
-			*once = value
-		case list != nil && !list.add(value):
-			return ErrTooManyLines
 		}
 	}
 	if len(rest) > 0 {
 		return ErrRequestLine
 	}
-	if err := q.judgeHost(host); err != nil {
+	if err := q.judgeHost(); err != nil {
 		return err
 	}
-	if contentLength != nil && transferEncoding != nil {
+	if q.contentLength != nil && q.transferEncoding != nil {
 		return ErrDuplicate
 	}
-	q.body = transferEncoding != nil || contentLength != nil && !equalFold(contentLength, "0")
 	q.Upgrade = !q.http10 && q.connection.Has("upgrade") && q.upgrade.Has("websocket")
 	return nil
+}
+
+// headerLine keeps a header's value if it is one that counts.
+func (q *Request) headerLine(line []byte) error {
+	name, value, err := header(line)
+	if err != nil {
+		return err
+	}
+	once, list := q.place(name)
+	switch {
+	case once != nil && *once != nil:
+		return ErrDuplicate
+	case once != nil:
+		*once = value
+	case list != nil && !list.add(value):
+		return ErrTooManyLines
+	}
+	return nil
+}
+
+// place is where a header's value belongs: one that may be given once, or a list; nil and nil for one that
+// does not count.
+func (q *Request) place(name []byte) (once *[]byte, list *List) {
+	switch {
+	case equalFold(name, "host"):
+		return &q.host, nil
+	case equalFold(name, "origin"):
+		return &q.Origin, nil
+	case equalFold(name, "upgrade"):
+		return nil, &q.upgrade
+	case equalFold(name, "connection"):
+		return nil, &q.connection
+	case equalFold(name, "content-length"):
+		return &q.contentLength, nil
+	case equalFold(name, "x-forwarded-for"):
+		return nil, &q.ForwardedFor
+	case equalFold(name, "sec-websocket-key"):
+		return &q.Key, nil
+	case equalFold(name, "transfer-encoding"):
+		return &q.transferEncoding, nil
+	case equalFold(name, "sec-websocket-version"):
+		return &q.version, nil
+	case equalFold(name, "sec-websocket-protocol"):
+		return nil, &q.Protocols
+	}
+	return nil, nil
 }
 
 // requestLine reads "GET /path?query HTTP/1.1".
@@ -300,12 +295,12 @@ func (q *Request) target(t []byte) error {
 }
 
 // judgeHost checks the Host header, which HTTP/1.1 demands even when the target names the host.
-func (q *Request) judgeHost(host []byte) error {
-	if host == nil && !q.http10 || !allIn(host, &isHost) {
+func (q *Request) judgeHost() error {
+	if q.host == nil && !q.http10 || !allIn(q.host, &isHost) {
 		return ErrHost
 	}
 	if q.Scheme == nil {
-		q.Host = host
+		q.Host = q.host
 	}
 	return nil
 }
@@ -315,7 +310,7 @@ func (q *Request) Handshake() error {
 	switch {
 	case string(q.Method) != "GET":
 		return ErrMethod
-	case q.body:
+	case q.transferEncoding != nil, q.contentLength != nil && !equalFold(q.contentLength, "0"):
 		return ErrBody
 	case len(q.Host) == 0:
 		return ErrHost
