@@ -217,7 +217,7 @@ func TestMisbehaviourCostsItsSenderOnly(t *testing.T) {
 		{"unmasked", ws.AppendFrame(nil, ws.OpBinary, []byte{3}), wire.CloseMalformed},
 		{"reserved opcode", []byte{0x83, 0x80, 0, 0, 0, 0}, wire.CloseMalformed},
 		{"too big", ws.AppendMasked(nil, ws.OpBinary, mask, make([]byte, 5000)), wire.CloseTooBig},
-		{"flood", bytes.Repeat(frame(wire.Ack{Tick: 1}.Append(nil)...), 2000), wire.CloseFlood},
+		{"flood", bytes.Repeat(frame(wire.Ack{Tick: 1}.Append(nil)...), 5000), wire.CloseFlood},
 	} {
 		p := dial(t, s.addr, "/asteroids")
 		p.until(wire.TagSnapshot)

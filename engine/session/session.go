@@ -9,7 +9,11 @@
 //	                          Outbox <--- messages of a send tick (tick.Sink)
 //
 // A Conn knows three reasons of its own to end a connection: a frame or message
-// that is malformed, a flood of messages, and silence.
+// that is malformed, a flood of messages or bytes, and silence.
+//
+// What a client may send is a rate with a burst. The burst is long: when a
+// connection or the server itself was held up, all that an honest client has sent
+// meanwhile arrives at once, and must not be taken for a flood.
 package session
 
 import (
@@ -24,7 +28,9 @@ import (
 // Limits of one connection.
 type Limits struct {
 	MessageSize       int           // bytes of a client message; larger closes with 1009
-	MessagesPerSecond int           // sustained; as many again may come in a burst. More closes with 1008
+	MessagesPerSecond int           // sustained, pings included; more closes with 1008
+	BytesPerSecond    int           // likewise, of the whole stream: frames that are no messages cost work, too
+	Burst             time.Duration // so much of both rates may come at once
 	Idle              time.Duration // silence after which it closes with 4008; it is pinged at half of it
 	Stall             time.Duration // how long it may not drain before it closes with 4007
 }
@@ -34,6 +40,8 @@ type Limits struct {
 var DefaultLimits = Limits{
 	MessageSize:       wire.MaxClientMessage,
 	MessagesPerSecond: 400,
+	BytesPerSecond:    256 << 10,
+	Burst:             10 * time.Second,
 	Idle:              20 * time.Second,
 	Stall:             10 * time.Second,
 }
@@ -46,13 +54,13 @@ type Receiver interface {
 
 // Conn is the state of one connection. Times are monotonic nanoseconds.
 type Conn struct {
-	reader  ws.Reader
-	limits  *Limits
-	heard   int64 // when bytes came last
-	stalled int64 // since when the socket has not drained; 0 when it does
-	credit  int64 // message budget: nanoseconds of the sustained rate
-	refill  int64 // when credit was brought up to date
-	pinged  bool  // since heard
+	reader   ws.Reader
+	limits   *Limits
+	heard    int64 // when bytes came last
+	stalled  int64 // since when the socket has not drained; 0 when it does
+	messages int64 // budget, in nanoseconds of the sustained rate
+	bytes    int64 // likewise
+	pinged   bool  // since heard
 }
 
 // NewConn begins a connection at now. The limits are shared, not copied.
@@ -61,8 +69,9 @@ func NewConn(limits *Limits, now int64) Conn {
 		reader: ws.NewReader(limits.MessageSize, ws.BinaryOnly),
 		limits: limits,
 		heard:  now,
-		credit: maxCredit,
-		refill: now,
+
+		messages: int64(limits.Burst),
+		bytes:    int64(limits.Burst),
 	}
 }
 
@@ -79,7 +88,11 @@ type End struct {
 // Replies go to out. When the connection is to end, the close frame stands in out
 // already and nothing more may be fed.
 func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox) (end End, ended bool) {
+	c.earn(now - c.heard)
 	c.heard, c.pinged = now, false
+	if !spend(&c.bytes, len(p), c.limits.BytesPerSecond) {
+		return c.end(out, wire.CloseFlood, "too many bytes")
+	}
 	for {
 		ev, rest, err := c.reader.Next(p)
 		if err != nil {
@@ -87,7 +100,7 @@ func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox
 		}
 		switch ev.Op {
 		case ws.OpBinary:
-			if !c.allow(now) {
+			if !spend(&c.messages, 1, c.limits.MessagesPerSecond) {
 				return c.end(out, wire.CloseFlood, "too many messages")
 			}
 			if err := r.Receive(ev.Payload, elapsed, out); err != nil {
@@ -97,7 +110,7 @@ func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox
 				return c.end(out, uint16(ws.CloseInternal), "server fault")
 			}
 		case ws.OpPing:
-			if !c.allow(now) {
+			if !spend(&c.messages, 1, c.limits.MessagesPerSecond) {
 				return c.end(out, wire.CloseFlood, "too many pings")
 			}
 			out.buf = ws.AppendReply(out.buf, ev)
@@ -151,18 +164,20 @@ func (c *Conn) end(out *Outbox, code uint16, reason string) (End, bool) {
 	return End{Code: code, Reason: reason}, true
 }
 
-// maxCredit is the budget of a burst: what a second brings.
-const maxCredit = int64(time.Second)
+// earn adds what elapsed nanoseconds bring to both budgets.
+func (c *Conn) earn(elapsed int64) {
+	most := int64(c.limits.Burst)
+	c.messages = min(c.messages+elapsed, most)
+	c.bytes = min(c.bytes+elapsed, most)
+}
 
-// allow takes one message from the budget.
-func (c *Conn) allow(now int64) bool {
-	c.credit = min(c.credit+now-c.refill, maxCredit)
-	c.refill = now
-	price := int64(time.Second) / int64(c.limits.MessagesPerSecond)
-	if c.credit < price {
+// spend takes n pieces from a budget, of which a second brings so many.
+func spend(budget *int64, n, perSecond int) bool {
+	price := int64(n) * int64(time.Second) / int64(perSecond)
+	if *budget < price {
 		return false
 	}
-	c.credit -= price
+	*budget -= price
 	return true
 }
 

@@ -78,7 +78,10 @@ func TestEveryFaultEndsWithItsCode(t *testing.T) {
 		{"too big", ws.AppendMasked(nil, ws.OpBinary, key, make([]byte, 4097)), wire.CloseTooBig},
 		{"too big by promise", []byte{0x82, 0xFF, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, wire.CloseTooBig},
 		{"malformed message", frames("fine", "bad", "never"), wire.CloseMalformed},
-		{"flood", many(1000), wire.CloseFlood},
+		{"flood", many(5000), wire.CloseFlood},
+		{"flood of pings", bytes.Repeat(ws.AppendMasked(nil, ws.OpPing, key, nil), 5000), wire.CloseFlood},
+		{"flood of pongs", bytes.Repeat(ws.AppendMasked(nil, ws.OpPong, key, make([]byte, 125)), 30_000), wire.CloseFlood},
+		{"flood of empty fragments", bytes.Repeat([]byte{0, 0x80, 0, 0, 0, 0}, 500_000), wire.CloseFlood},
 		{"bad close", ws.AppendMasked(nil, ws.OpClose, key, []byte{3}), wire.CloseMalformed},
 	} {
 		conn := NewConn(&DefaultLimits, 0)
@@ -119,6 +122,26 @@ func TestPeerClose(t *testing.T) {
 	}
 	if got := out.Take(); len(got) < 4 || got[0] != 0x88 || got[2] != 3 || got[3] != 232 {
 		t.Fatalf("answered % x", got)
+	}
+}
+
+// A server that stood still for a few seconds finds all at once what its clients
+// have sent meanwhile: the fastest one acks 128 sends and sends 240 commands a second.
+func TestABacklogIsNoFlood(t *testing.T) {
+	c := NewConn(&DefaultLimits, 0)
+	var out Outbox
+	now := int64(0)
+	var second []byte
+	for range 128 + 240 {
+		second = append(second, frames("twenty bytes at most")...)
+	}
+	for range 10 {
+		now += 1e9
+		c.Feed(bytes.Clone(second), now, 0, &player{}, &out)
+	}
+	now += 9e9
+	if end, ended := c.Feed(bytes.Repeat(second, 9), now, 0, &player{}, &out); ended {
+		t.Fatalf("nine seconds' messages at once: ended with %+v", end)
 	}
 }
 
