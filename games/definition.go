@@ -26,11 +26,10 @@ const (
 	maxOrigins      = origin.MaxRules
 	maxCommandBytes = 4096     // the bound of a client frame
 	maxClientBlock  = 64 << 20 // bytes of one instance in a browser, which keeps a few copies
-	// MaxShardBytes is the memory of one worker's instances: what wasm can address,
+	maxFindings     = 200      // that one file can make us say
+	// maxShardBytes is the memory of one worker's instances: what wasm can address,
 	// 2 GiB here, less 16 MiB for constant data and a tick's input.
-	MaxShardBytes = 2<<30 - 16<<20
-	// maxFindings bounds what one file can make us say.
-	maxFindings = 200
+	maxShardBytes = 2<<30 - 16<<20
 )
 
 // ParseDefinition reads and checks a gamehoster-game.json. name is the game's. The
@@ -421,8 +420,8 @@ func (c *checker) capacity(root *posjson.Value) {
 		c.errorf(root.Offset, "one instance takes %d bytes in a browser, more than %d; lower the max of an entity or the size of its fields",
 			client.Size, maxClientBlock)
 	}
-	if n := d.ShardInstances(); server.Size > MaxShardBytes/n {
-		c.errorf(offset, "%d instances of %d bytes are more than the 2 GiB of a worker; at most %d fit", n, server.Size, MaxShardBytes/server.Size)
+	if n := d.ShardInstances(); server.Size > maxShardBytes/n {
+		c.errorf(offset, "%d instances of %d bytes are more than the 2 GiB of a worker; at most %d fit", n, server.Size, maxShardBytes/server.Size)
 	}
 }
 

@@ -435,7 +435,7 @@ func FuzzDefinition(f *testing.F) {
 			return
 		}
 		// What is accepted has a layout of bounded size, and JSON that others accept too.
-		if l := schema.NewLayout(d, schema.OnServer); l.Size*d.ShardInstances() > MaxShardBytes {
+		if l := schema.NewLayout(d, schema.OnServer); l.Size*d.ShardInstances() > maxShardBytes {
 			t.Fatalf("blocks of %d bytes", l.Size)
 		}
 		if text = []byte(strings.TrimPrefix(string(text), "\ufeff")); !json.Valid(text) {

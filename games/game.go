@@ -35,9 +35,9 @@ import (
 
 // What a game's folder may hold.
 const (
-	MaxFileBytes = 1 << 20
-	MaxGameBytes = 16 << 20
-	MaxFiles     = 1024
+	MaxFileBytes = 1 << 20  // of one file
+	MaxGameBytes = 16 << 20 // of all files together, imported helpers included
+	MaxFiles     = 1024     // in the folder, and as many imported helpers
 )
 
 // Files of a game's folder that the build writes; they are no part of its source.

@@ -87,7 +87,7 @@ func (r *Root) domain(domain, folder string) {
 			continue
 		}
 		switch {
-		case ReservedGame(name):
+		case reservedGame(name):
 			r.refuse(folder+"/"+name, "has a name that is the server's own")
 		case !ValidGameName(name):
 			r.refuse(folder+"/"+name, "has a name that is no plain URL segment")
@@ -115,14 +115,14 @@ func (r *Root) refuse(shown, why string) {
 	r.Refused = append(r.Refused, fmt.Sprintf("%q %s", shown, why))
 }
 
-// ReservedGame reports whether a name is the server's own and no game's.
-func ReservedGame(name string) bool { return name == "api" || name == "internal" }
+// reservedGame reports whether a name is the server's own and no game's.
+func reservedGame(name string) bool { return name == "api" || name == "internal" }
 
 // ValidGameName reports whether a game may have the name: 1 to 64 letters,
 // digits, dots, - and _, of which the last two kinds do not begin it, and not
 // reserved.
 func ValidGameName(name string) bool {
-	if hidden(name) || len(name) > 64 || ReservedGame(name) {
+	if hidden(name) || len(name) > 64 || reservedGame(name) {
 		return false
 	}
 	for _, b := range []byte(name) {

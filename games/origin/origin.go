@@ -61,16 +61,16 @@ type Rules struct {
 // more than the good patterns say: with no good one they allow no page.
 func Parse(patterns []string) (Rules, error) {
 	var (
-		rules Rules
-		bad   []error
-		any   bool
+		rules  Rules
+		bad    []error
+		anyone bool
 	)
 	if len(patterns) > MaxRules {
 		patterns, bad = patterns[:MaxRules], append(bad, fmt.Errorf("%d origins are more than %d", len(patterns), MaxRules))
 	}
 	for _, p := range patterns {
 		if p == "*" {
-			any = true
+			anyone = true
 			continue
 		}
 		rule, err := parseRule(p)
@@ -81,7 +81,7 @@ func Parse(patterns []string) (Rules, error) {
 		rules.list = append(rules.list, rule)
 	}
 	switch {
-	case any:
+	case anyone:
 		rules.list = nil
 	case len(rules.list) == 0 && len(bad) > 0:
 		rules.list = []Rule{{Kind: Host}} // the empty host, which nothing has
