@@ -152,7 +152,7 @@ func (r *report) contestants(o options, g *games.Game, dir string) (entries []en
 		add(e)
 	}
 	node := func(script, flavour string) []string {
-		return []string{"--expose-gc", "--max-old-space-size=8192", script, flavour, file}
+		return []string{"--expose-gc", "--no-flush-bytecode", "--max-old-space-size=8192", script, flavour, file}
 	}
 	start(entry{Key: "node", Label: "Node, plain objects"}, "node", node(filepath.Join(peers, "node.mjs"), "plain")...)
 	start(entry{Key: "node-exact", Label: "Node, plain objects, same bits"}, "node", node(filepath.Join(peers, "node.mjs"), "exact")...)
@@ -171,10 +171,10 @@ func (r *report) contestants(o options, g *games.Game, dir string) (entries []en
 		r.Missing = append(r.Missing, fmt.Sprintf("@colyseus/schema: %v", err))
 		return entries, nil
 	}
-	start(entry{Key: "colyseus", Label: "Node, @colyseus/schema, tracked"}, "node", node(tracked, "tracked")...)
+	start(entry{Key: "colyseus", Label: "Node, @colyseus/schema, tracked", share: 4, every: 3}, "node", node(tracked, "tracked")...)
 	if last := entries[len(entries)-1]; last.Key == "colyseus" {
 		r.Peers["colyseus"] = version(dir)
-		add(entry{Key: "encoded", Label: "Node, @colyseus/schema, tracked and encoded", game: encoded{last.game.(*process)}})
+		add(entry{Key: "encoded", Label: "Node, @colyseus/schema, tracked and encoded", game: encoded{last.game.(*process)}, share: 4, every: 3})
 	}
 	return entries, nil
 }

@@ -14,8 +14,7 @@ const rowClasses = new Map();
 function remove() {
   if (this.removed) return;
   this.removed = true;
-  this.home.live--;
-  this.home.changed = true;
+  this.home.drop(this);
 }
 
 export const tracker = {
@@ -42,7 +41,7 @@ export const tracker = {
   },
   list: (game, type) => game["list" + type.index],
   added(list, row) { list.push(row); },
-  // removed is called while a list may have removed rows.
+  // removed is called where a tick removed some of the list's rows.
   removed(list) {
     for (let i = list.length - 1; i >= 0; i--) if (list[i].removed) list.splice(i, 1);
   },
