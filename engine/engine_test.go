@@ -62,24 +62,33 @@ type server struct {
 	changes chan box.Change
 }
 
-// serve runs a box for the length of a test.
-func serve(t *testing.T, c engine.Config) *server {
+// start runs a box until stop is called, which tells what the box ended with.
+func start(t *testing.T, c engine.Config) (b *engine.Box, stop func() error) {
 	t.Helper()
-	s := &server{log: &logbook{}, changes: make(chan box.Change, 100)}
 	c.Addr = anyPort
-	c.Log = slog.New(slog.NewTextHandler(s.log, nil))
-	c.OnChange = func(ch box.Change) { s.changes <- ch }
 	b, err := engine.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Box, s.addr = b, b.Addr()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
-	t.Cleanup(func() {
+	return b, func() error {
 		cancel()
-		if err := <-done; err != nil {
+		return <-done
+	}
+}
+
+// serve runs a box for the length of a test.
+func serve(t *testing.T, c engine.Config) *server {
+	t.Helper()
+	s := &server{log: &logbook{}, changes: make(chan box.Change, 100)}
+	c.Log = slog.New(slog.NewTextHandler(s.log, nil))
+	c.OnChange = func(ch box.Change) { s.changes <- ch }
+	b, stop := start(t, c)
+	s.Box, s.addr = b, b.Addr()
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
 			t.Errorf("the box ended with %v", err)
 		}
 		if t.Failed() {
@@ -314,45 +323,35 @@ func TestSavingReloads(t *testing.T) {
 }
 
 func TestStopClosesWith1001(t *testing.T) {
-	b, err := engine.New(engine.Config{Dir: samples, Addr: anyPort})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx) }()
+	b, stop := start(t, engine.Config{Dir: samples})
 	p := dial(t, b.Addr(), "/pong")
 	p.until(wire.TagSnapshot)
-	cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- stop() }()
 	if code := p.closed(); code != wire.CloseStopping {
 		t.Errorf("closed with %d", code)
 	}
-	if err := <-done; err != nil {
+	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }
 
 func TestNothingIsLeftBehind(t *testing.T) {
 	run := func() {
-		b, err := engine.New(engine.Config{Dir: samples, Addr: anyPort})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- b.Run(ctx) }()
+		b, stop := start(t, engine.Config{Dir: samples})
 		var peers []*peer
 		for range 8 {
 			p := dial(t, b.Addr(), "/asteroids")
 			p.until(wire.TagSnapshot)
 			peers = append(peers, p)
 		}
-		cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- stop() }()
 		for _, p := range peers {
 			p.closed()
 			p.conn.Close()
 		}
-		if err := <-done; err != nil {
+		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -48,7 +48,7 @@ func build(g *games.Game, client fs.FS) (*Library, diag.List) {
 	b := &builder{game: g, client: client}
 	conf, err := Config(g.Def, g.Program, g.Hash)
 	if err != nil {
-		return nil, b.own(fmt.Errorf("writing the configuration: %w", err))
+		return nil, own(fmt.Errorf("writing the configuration: %w", err))
 	}
 	b.config = string(conf)
 	result := api.Build(b.options(b.entry(), api.FormatIIFE))
@@ -58,7 +58,7 @@ func build(g *games.Game, client fs.FS) (*Library, diag.List) {
 	}
 	exports, err := b.exports()
 	if err != nil {
-		return nil, append(list, b.own(err)...)
+		return nil, append(list, own(err)...)
 	}
 	lib := &Library{Types: declarations(g, exports)}
 	for _, f := range result.OutputFiles {
@@ -234,7 +234,8 @@ func (b *builder) findings(result api.BuildResult) (list diag.List) {
 	return list
 }
 
-func (b *builder) own(err error) diag.List {
+// own is an error that is no file's.
+func own(err error) diag.List {
 	return diag.List{{Pos: diag.Position{File: games.ScriptFile}, Message: err.Error()}}
 }
 

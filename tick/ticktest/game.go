@@ -97,7 +97,7 @@ func (g *Guest) Close() error { return nil }
 
 // Start is vm.Machine's.
 func (g *Guest) Start(base uint32) (vm.Fault, bool) {
-	return g.guard(base, 0, func(w *World) {
+	return g.guard(base, func(w *World) {
 		w.defaults(w.Instance())
 		w.run(Start, 0, w.Instance(), 0)
 	})
@@ -105,7 +105,7 @@ func (g *Guest) Start(base uint32) (vm.Fault, bool) {
 
 // Tick is vm.Machine's: the contract of the module, step by step.
 func (g *Guest) Tick(base, input uint32) (vm.Fault, bool) {
-	return g.guard(base, input, func(w *World) {
+	return g.guard(base, func(w *World) {
 		w.block.put(schema.HeaderTick, w.Tick()+1)
 		in := g.memory[input:]
 		n := [4]int{}
@@ -154,7 +154,7 @@ func (g *Guest) Tick(base, input uint32) (vm.Fault, bool) {
 }
 
 // guard runs f and turns a trap into a fault.
-func (g *Guest) guard(base, input uint32, f func(w *World)) (fault vm.Fault, ok bool) {
+func (g *Guest) guard(base uint32, f func(w *World)) (fault vm.Fault, ok bool) {
 	w := &World{g: g, block: g.memory[base:][:g.layout.Size]}
 	defer func() {
 		if r := recover(); r != nil {

@@ -86,9 +86,9 @@ func (r *rig) OnPost(m loop.Message) {
 }
 
 // start runs the loop until the test ends.
-func (r *rig) start(t testing.TB, make Make, cfg loop.Config) {
+func (r *rig) start(t testing.TB, mk Make, cfg loop.Config) {
 	r.t = t
-	r.ran = runLoop(r, make(r, cfg))
+	r.ran = runLoop(r, mk(r, cfg))
 	t.Cleanup(r.stop)
 }
 
