@@ -11,6 +11,18 @@
 //	folder --> box.Catalog --> games.Load, bundle --> Live: definition, table, library
 //
 // This package only joins its parts; each of them explains itself.
+//
+// # Words
+//
+//	game         a definition and its compiled bodies, live at a place, domain/game
+//	shard        a game's part of one loop: a machine and the instances in it
+//	instance     one running world of a game
+//	player       who plays in an instance, known by an id
+//	seat         a player's place in an instance, kept for a while after its socket broke
+//	reservation  what a client was promised: an instance and, unless it watches, a seat
+//	client       the program at the other end of a socket
+//	socket       one connection of a client, handed over by the door to a loop
+//	viewer       what tick keeps of a socket: what was sent to it
 package engine
 
 import (
