@@ -80,10 +80,9 @@ func twin(t testing.TB, def *schema.Definition, p *body.Program, files []body.So
 	for _, f := range files {
 		texts[f.Path] = string(f.Text)
 	}
-	math := strings.ReplaceAll(libm.Source(), "export ", "") + "\nreturn { sin, cos, tan, atan, atan2, hypot };"
 	dir := t.TempDir()
 	job, err := json.Marshal(map[string]any{
-		"dir": dir, "math": math, "def": map[string]any{"types": types, "commands": commands, "tickRate": def.TickRate},
+		"dir": dir, "math": libm.Script(), "def": map[string]any{"types": types, "commands": commands, "tickRate": def.TickRate},
 		"seed": fmt.Sprint(o.seed), "serverSeed": fmt.Sprint(o.serverSeed), "bodies": list, "files": texts, "ticks": ticks, "inputs": inputs, "dump": dump,
 	})
 	if err != nil {

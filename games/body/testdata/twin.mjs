@@ -10,15 +10,7 @@ const { def } = job;
 const arrays = { bool: Uint8Array, i8: Int8Array, u8: Uint8Array, i16: Int16Array, u16: Uint16Array, i32: Int32Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array, ref: Uint32Array };
 
 // The maths library is ours on both sides.
-{
-  const f = new Float64Array(1), u = new Uint32Array(f.buffer), s = new Int32Array(f.buffer);
-  let kept = 0;
-  const lib = new Function("highWord", "lowWord", "fromWords", "setTail", "tail", job.math)(
-    (x) => ((f[0] = x), s[1]), (x) => ((f[0] = x), u[0]), (h, l) => ((s[1] = h), (u[0] = l), f[0]), (x) => { kept = x; }, () => kept);
-  const two = lib.hypot;
-  lib.hypot = (first, ...rest) => (rest.length ? rest.reduce(two, first) : Math.abs(first));
-  Object.assign(Math, lib);
-}
+Object.assign(Math, new Function(job.math)());
 
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 function cut(text, room) {

@@ -14,8 +14,10 @@ import (
 // -1 for one or more.
 var mathFunctions = map[string]int{
 	"abs": 1, "ceil": 1, "floor": 1, "fround": 1, "round": 1, "sign": 1, "sqrt": 1, "trunc": 1,
-	"min": -1, "max": -1, "imul": 2,
-	"sin": 1, "cos": 1, "tan": 1, "atan": 1, "atan2": 2, "hypot": -1,
+	"min": -1, "max": -1, "imul": 2, "clz32": 1,
+	"sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2, "hypot": -1, "cbrt": 1, "pow": 2,
+	"exp": 1, "expm1": 1, "log": 1, "log1p": 1, "log2": 1, "log10": 1,
+	"sinh": 1, "cosh": 1, "tanh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
 }
 
 func (w *walker) call(e *ast.CallExpression) tree.Expr {
@@ -72,7 +74,8 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 
 // intrinsics are the functions of the maths library's own.
 var intrinsics = map[string]tree.Inner{
-	"highWord": tree.HighWord, "lowWord": tree.LowWord, "fromWords": tree.FromWords, "setTail": tree.SetTail, "tail": tree.Tail,
+	"highWord": tree.HighWord, "lowWord": tree.LowWord, "fromWords": tree.FromWords,
+	"scale": tree.Scale, "head": tree.Head, "setTail": tree.SetTail, "tail": tree.Tail,
 }
 
 func (w *walker) intrinsic(e *ast.CallExpression, name string) tree.Expr {

@@ -31,11 +31,6 @@ var operators = map[token.Token]tree.Op{
 // expr walks an expression. It may have no value (a call) or be an Optional;
 // value refuses both.
 func (w *walker) expr(e ast.Expression) tree.Expr {
-	w.depth++
-	defer func() { w.depth-- }()
-	if w.depth > maxDepth {
-		return w.bad(e.Idx0(), "this is nested too deeply: split it into statements")
-	}
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
 		return w.numberLit(e)
@@ -243,7 +238,7 @@ func (w *walker) constant(s *symbol, at file.Idx) tree.Expr {
 	}
 	s.busy = true
 	defer func() { s.busy = false }()
-	inner := &walker{typer: w.typer, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: w.in, vars: w.vars, pure: true, depth: w.depth}
+	inner := &walker{typer: w.typer, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: w.in, vars: w.vars, pure: true}
 	x := inner.present(inner.value(s.value))
 	switch x.Type().Kind {
 	case tree.Number, tree.Bool, tree.Str, tree.Bad:
@@ -319,22 +314,7 @@ func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
 		}
 	}
 	x, y = w.fit(x, number), w.fit(y, number)
-	if op == tree.Pow {
-		y = w.exponent(y)
-	}
 	return &tree.Binary{Node: node(e, t), Op: op, X: x, Y: y}
-}
-
-// exponent checks what stands right of **.
-func (w *walker) exponent(y tree.Expr) tree.Expr {
-	if y.Type().Kind == tree.Bad {
-		return y
-	}
-	n, ok := fold(y)
-	if !ok || n != 0 && n != 1 && n != 2 && n != 3 {
-		return w.bad(y.Pos(), "the exponent of ** must be 0, 1, 2 or 3 in this version: write a product, or Math.sqrt()")
-	}
-	return &tree.NumberLit{Node: tree.Node{At: y.Pos(), T: number}, Value: n}
 }
 
 // comparable checks the two sides of === and !==.
@@ -357,36 +337,26 @@ func (w *walker) comparable(op tree.Op, x, y tree.Expr, at file.Idx) {
 	}
 }
 
-// logical walks && and || whose value is used. Where both sides are bools, or
-// the sides' types differ, it is a bool as in a condition.
+// logical walks && and || whose value is used: both sides must have one type.
 func (w *walker) logical(e *ast.BinaryExpression) tree.Expr {
-	x := w.present(w.value(e.Left))
-	t := x.Type()
-	if t.Kind == tree.Bool || t.Kind == tree.Bad {
-		n, _ := w.cond(e) // walks the left side again, for what it tells the right
-		if l, ok := n.(*tree.Logical); ok {
-			w.fit(w.present(l.Y), boolean)
-		}
-		return n
-	}
-	before := w.flow.clone()
-	if v, ok := x.(*tree.VarRef); ok && e.Operator == token.LOGICAL_AND && t.Kind == tree.Object {
-		w.flow.assume([]*tree.Var{v.Var})
-	}
-	y := w.present(w.value(e.Right))
-	w.flow = merge(before, w.flow)
-	op := tree.And
-	if e.Operator == token.LOGICAL_OR {
-		op = tree.Or
-		if t.Kind == tree.Object && y.Type().Kind == tree.Object {
-			t.Null = false // a null on the left gives the right side
-		}
-	}
-	joined, ok := join(t, y.Type())
+	x, _ := w.cond(e)
+	return w.oneType(x, e.Operator)
+}
+
+func (w *walker) oneType(x tree.Expr, op token.Token) tree.Expr {
+	l, ok := x.(*tree.Logical)
 	if !ok {
-		return w.bad(e.Left.Idx0(), "the two sides of %s are %s and %s: use if, or compare them so that both are bools", e.Operator, t, y.Type())
+		return w.present(x)
 	}
-	return &tree.Logical{Node: node(e, joined), Op: op, X: x, Y: y}
+	for _, side := range []tree.Expr{w.oneType(l.X, op), w.oneType(l.Y, op)} {
+		if side.Type().Kind == tree.Bad {
+			return side
+		}
+	}
+	if l.Mixed {
+		return w.bad(l.At, "the two sides of %s are %s and %s: use if, or compare them so that both are bools", op, l.X.Type(), l.Y.Type())
+	}
+	return l
 }
 
 func (w *walker) nullish(e *ast.BinaryExpression) tree.Expr {
@@ -492,9 +462,6 @@ func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 		}
 		w.fit(target, number)
 		n.Op, n.X = op, w.want(e.Right, number)
-		if op == tree.Pow {
-			n.X = w.exponent(n.X)
-		}
 		return n
 	}
 	x := w.present(w.value(e.Right))

@@ -70,7 +70,7 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 		case token.LOGICAL_AND, token.LOGICAL_OR:
 			x, fx := w.cond(e.Left)
 			before := w.flow.clone()
-			op, t := tree.And, boolean
+			op := tree.And
 			if e.Operator == token.LOGICAL_AND {
 				w.flow.assume(fx.yes)
 			} else {
@@ -79,7 +79,16 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 			}
 			y, fy := w.cond(e.Right)
 			w.flow = merge(before, w.flow)
-			n := &tree.Logical{Node: node(e, t), Op: op, X: x, Y: y}
+			n := &tree.Logical{Op: op, X: x, Y: y}
+			t := x.Type()
+			if op == tree.Or && t.Kind == tree.Object && y.Type().Kind == tree.Object {
+				t.Null = false // a null on the left gives the right side
+			}
+			t, ok := join(t, y.Type())
+			if !ok {
+				t, n.Mixed = boolean, true
+			}
+			n.Node = node(e, t)
 			if op == tree.And {
 				return n, facts{yes: append(fx.yes[:len(fx.yes):len(fx.yes)], fy.yes...)}
 			}

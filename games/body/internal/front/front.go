@@ -207,19 +207,30 @@ func hasBodies(names []string) string {
 	return "its bodies are " + strings.Join(names, "(), ") + "()"
 }
 
-// Library reads a file of functions of numbers and gives those that it exports.
-// Besides the body language it may use the intrinsics of package tree.
-func Library(name, text string) (map[string]*tree.Func, error) {
+// Library reads files of functions of numbers and gives those that they export.
+// Besides the body language they may use the intrinsics of package tree.
+func Library(sources map[string][]byte) (map[string]*tree.Func, error) {
 	files := &Files{}
 	r := &report{files: files}
-	l := &loader{sources: map[string][]byte{name: []byte(text)}, modules: map[string]*module{}, files: files, report: r}
+	l := &loader{sources: sources, modules: map[string]*module{}, files: files, report: r}
 	def := &schema.Definition{TickRate: 1, Types: []*schema.Type{{Name: "instance"}, {Index: 1, Name: "player", Plural: "players"}}}
 	t := newTyper(def, l)
 	t.library = true
 	funcs := map[string]*tree.Func{}
 	var list []*instance
-	if m := l.load(name); m != nil {
+	names := keys(sources)
+	slices.Sort(names)
+	for _, name := range names {
+		m := l.load(name)
+		if m == nil {
+			continue
+		}
 		for _, s := range m.order {
+			if s.kind == symImport {
+				if _, problem := l.lookup(m, s.name); problem != "" {
+					r.errorf(s.at, "%s", problem)
+				}
+			}
 			if m.exports[s.name] != s || s.kind != symFunc {
 				continue
 			}

@@ -17,7 +17,8 @@ import (
 // milliseconds, and the parser's recursion from growing without end.
 const (
 	maxFileSize = 256 << 10
-	maxNesting  = 120
+	maxNesting  = 120 // of brackets
+	maxDepth    = 500 // of the tree, in which a chain of operators is a level per operator
 )
 
 // module is one parsed file.
@@ -77,6 +78,9 @@ func (l *loader) load(name string) *module {
 	if prog == nil {
 		return nil
 	}
+	if !l.shallow(prog) {
+		return nil
+	}
 	m := &module{path: name, names: map[string]*symbol{}, exports: map[string]*symbol{}}
 	l.modules[name] = m
 	l.declare(m, prog)
@@ -94,9 +98,9 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 		base = last.base + len(last.text) + 1
 	}
 	l.files.add(name, text, base)
-	if at, deep := tooDeep(text); deep {
+	if at, problem := hostile(text); problem != "" {
 		l.files.set.AddFile(name, text)
-		l.report.errorf(file.Idx(base+at), "this is nested too deeply: split it into functions or statements")
+		l.report.errorf(file.Idx(base+at), "%s", problem)
 		return nil
 	}
 	defer func() {
@@ -116,6 +120,55 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 	}
 	l.report.place(diag.Error, diag.Position{File: name}, "", "the file cannot be parsed: %v", err)
 	return nil
+}
+
+// shallow refuses trees that are too deep to be walked recursively.
+func (l *loader) shallow(prog *ast.Program) bool {
+	var roots []ast.Node
+	function := func(f *ast.FunctionLiteral) {
+		if f != nil && f.Body != nil {
+			roots = append(roots, f.Body)
+		}
+	}
+	constants := func(d *ast.LexicalDeclaration) {
+		if d == nil {
+			return
+		}
+		for _, b := range d.List {
+			switch v := b.Initializer.(type) {
+			case nil:
+			case *ast.FunctionLiteral:
+				function(v)
+			case *ast.ArrowFunctionLiteral:
+				switch body := v.Body.(type) {
+				case *ast.BlockStatement:
+					roots = append(roots, body)
+				case *ast.ExpressionBody:
+					roots = append(roots, body.Expression)
+				}
+			default:
+				roots = append(roots, v)
+			}
+		}
+	}
+	for _, st := range prog.Body {
+		switch st := st.(type) {
+		case *ast.FunctionDeclaration:
+			function(st.Function)
+		case *ast.LexicalDeclaration:
+			constants(st)
+		case *ast.ExportDeclaration:
+			constants(st.LexicalDeclaration)
+			if h := st.HoistableDeclaration; h != nil && h.FunctionDeclaration != nil {
+				function(h.FunctionDeclaration.Function)
+			}
+		}
+	}
+	n := deepest(roots)
+	if n != nil {
+		l.report.errorf(start(n), "this is nested too deeply: split it into statements or functions")
+	}
+	return n == nil
 }
 
 // syntaxError reports the parser's first complaint; what it says after that is
@@ -383,20 +436,39 @@ func (l *loader) lookup(m *module, name string) (*symbol, string) {
 	return s, ""
 }
 
-// tooDeep finds the first place where brackets are nested deeper than the
-// parser's recursion is meant to follow. Brackets in strings and comments count,
-// which is harmless at this depth.
-func tooDeep(text string) (at int, deep bool) {
-	depth := 0
+// hostile finds the first place where parsing would take the parser longer than
+// a file is worth: brackets nested deeper than its recursion is meant to go, or
+// many arrow functions inside parentheses, each of which it reads more than once.
+// Brackets in strings and comments count, which is harmless at these numbers.
+func hostile(text string) (at int, problem string) {
+	const mostArrows, mostInner = 1000, 12
+	depth, parens, arrows, inner := 0, 0, 0, 0
 	for i := 0; i < len(text); i++ {
-		switch text[i] {
+		switch c := text[i]; c {
 		case '(', '[', '{':
-			if depth++; depth > maxNesting {
-				return i, true
+			depth++
+			if c == '(' {
+				parens++
+			}
+			if depth > maxNesting {
+				return i, "this is nested too deeply: split it into functions or statements"
 			}
 		case ')', ']', '}':
 			depth = max(depth-1, 0)
+			if c == ')' {
+				parens = max(parens-1, 0)
+			}
+		case '>':
+			if i == 0 || text[i-1] != '=' {
+				continue
+			}
+			if arrows++; parens > 0 {
+				inner++
+			}
+			if arrows > mostArrows || inner > mostInner {
+				return i - 1, refusedFunction
+			}
 		}
 	}
-	return 0, false
+	return 0, ""
 }

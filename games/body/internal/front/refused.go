@@ -4,6 +4,8 @@ import (
 	"github.com/grafana/sobek/ast"
 )
 
+const refusedFunction = "functions are not values of the body language: declare them at the top level and call them by name"
+
 const refusedClass = "classes are not part of the body language: a type's fields stand in gamehoster-game.json, its behaviour in its own file"
 
 // foreign are names that JavaScript has elsewhere and bodies do not, with what
@@ -75,7 +77,7 @@ func refusedStatement(s ast.Statement) string {
 func refusedExpression(e ast.Expression) string {
 	switch e.(type) {
 	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
-		return "functions are not values of the body language: declare them at the top level and call them by name"
+		return refusedFunction
 	case *ast.ArrayLiteral:
 		return "lists are not part of the body language: use a collection of entities, or a table of constants at the top level"
 	case *ast.ObjectLiteral:

@@ -5,76 +5,133 @@ import (
 	"github.com/grafana/sobek/token"
 )
 
+// children are the direct parts of a node, those that are absent left out. What
+// stands in functions and classes inside bodies, which are refused, is left out too.
+func children(n ast.Node) (list []ast.Node) {
+	expr := func(xs ...ast.Expression) {
+		for _, x := range xs {
+			if x != nil {
+				list = append(list, x)
+			}
+		}
+	}
+	stmt := func(ss ...ast.Statement) {
+		for _, s := range ss {
+			if s != nil {
+				list = append(list, s)
+			}
+		}
+	}
+	bindings := func(bs []*ast.Binding) {
+		for _, b := range bs {
+			expr(b.Target, b.Initializer)
+		}
+	}
+	switch n := n.(type) {
+	case *ast.AssignExpression:
+		expr(n.Left, n.Right)
+	case *ast.UnaryExpression:
+		expr(n.Operand)
+	case *ast.BinaryExpression:
+		expr(n.Left, n.Right)
+	case *ast.BracketExpression:
+		expr(n.Left, n.Member)
+	case *ast.DotExpression:
+		expr(n.Left)
+	case *ast.Optional:
+		expr(n.Expression)
+	case *ast.OptionalChain:
+		expr(n.Expression)
+	case *ast.CallExpression:
+		expr(n.Callee)
+		expr(n.ArgumentList...)
+	case *ast.ConditionalExpression:
+		expr(n.Test, n.Consequent, n.Alternate)
+	case *ast.SequenceExpression:
+		expr(n.Sequence...)
+	case *ast.ArrayLiteral:
+		expr(n.Value...)
+	case *ast.SpreadElement:
+		expr(n.Expression)
+	case *ast.BlockStatement:
+		stmt(n.List...)
+	case *ast.ExpressionStatement:
+		expr(n.Expression)
+	case *ast.IfStatement:
+		expr(n.Test)
+		stmt(n.Consequent, n.Alternate)
+	case *ast.ForStatement:
+		switch init := n.Initializer.(type) {
+		case *ast.ForLoopInitializerExpression:
+			expr(init.Expression)
+		case *ast.ForLoopInitializerLexicalDecl:
+			bindings(init.LexicalDeclaration.List)
+		}
+		expr(n.Test, n.Update)
+		stmt(n.Body)
+	case *ast.ForOfStatement:
+		expr(n.Source)
+		stmt(n.Body)
+	case *ast.WhileStatement:
+		expr(n.Test)
+		stmt(n.Body)
+	case *ast.DoWhileStatement:
+		expr(n.Test)
+		stmt(n.Body)
+	case *ast.ReturnStatement:
+		expr(n.Argument)
+	case *ast.SwitchStatement:
+		expr(n.Discriminant)
+		for _, c := range n.Body {
+			expr(c.Test)
+			stmt(c.Consequent...)
+		}
+	case *ast.LexicalDeclaration:
+		bindings(n.List)
+	}
+	return list
+}
+
 // assigned calls found with each name that a part of a body assigns to. It
 // goes by name alone: a name in an inner scope counts for the outer one, which
 // errs on the safe side.
 func assigned(n ast.Node, found func(name string)) {
-	visit := func(list ...ast.Node) {
-		for _, x := range list {
-			assigned(x, found)
-		}
-	}
 	switch n := n.(type) {
 	case *ast.AssignExpression:
 		if id, ok := n.Left.(*ast.Identifier); ok {
 			found(id.Name.String())
 		}
-		visit(n.Left, n.Right)
 	case *ast.UnaryExpression:
 		if id, ok := n.Operand.(*ast.Identifier); ok && (n.Operator == token.INCREMENT || n.Operator == token.DECREMENT) {
 			found(id.Name.String())
 		}
-		visit(n.Operand)
-	case *ast.BinaryExpression:
-		visit(n.Left, n.Right)
-	case *ast.BracketExpression:
-		visit(n.Left, n.Member)
-	case *ast.DotExpression:
-		visit(n.Left)
-	case *ast.Optional:
-		visit(n.Expression)
-	case *ast.OptionalChain:
-		visit(n.Expression)
-	case *ast.CallExpression:
-		visit(n.Callee)
-		for _, a := range n.ArgumentList {
-			visit(a)
+	}
+	for _, c := range children(n) {
+		assigned(c, found)
+	}
+}
+
+// deepest finds a node that is nested deeper than the rest of the compiler's
+// recursion is meant to follow; nil where there is none. It is itself no recursion
+// of the machine's.
+func deepest(roots []ast.Node) ast.Node {
+	type place struct {
+		n     ast.Node
+		depth int
+	}
+	var stack []place
+	for _, r := range roots {
+		stack = append(stack, place{r, 1})
+	}
+	for len(stack) > 0 {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if p.depth > maxDepth {
+			return p.n
 		}
-	case *ast.ConditionalExpression:
-		visit(n.Test, n.Consequent, n.Alternate)
-	case *ast.SequenceExpression:
-		for _, x := range n.Sequence {
-			visit(x)
-		}
-	case *ast.BlockStatement:
-		for _, s := range n.List {
-			visit(s)
-		}
-	case *ast.ExpressionStatement:
-		visit(n.Expression)
-	case *ast.IfStatement:
-		visit(n.Test, n.Consequent, n.Alternate)
-	case *ast.ForStatement:
-		visit(n.Test, n.Update, n.Body)
-	case *ast.ForOfStatement:
-		visit(n.Source, n.Body)
-	case *ast.WhileStatement:
-		visit(n.Test, n.Body)
-	case *ast.DoWhileStatement:
-		visit(n.Test, n.Body)
-	case *ast.ReturnStatement:
-		visit(n.Argument)
-	case *ast.SwitchStatement:
-		visit(n.Discriminant)
-		for _, c := range n.Body {
-			visit(c.Test)
-			for _, s := range c.Consequent {
-				visit(s)
-			}
-		}
-	case *ast.LexicalDeclaration:
-		for _, b := range n.List {
-			visit(b.Initializer)
+		for _, c := range children(p.n) {
+			stack = append(stack, place{c, p.depth + 1})
 		}
 	}
+	return nil
 }

@@ -27,12 +27,6 @@ func (w *walker) block(s ast.Statement) []tree.Stmt {
 }
 
 func (w *walker) stmt(s ast.Statement) []tree.Stmt {
-	w.depth++
-	defer func() { w.depth-- }()
-	if w.depth > maxDepth {
-		w.errorf(start(s), "this is nested too deeply: split it into functions")
-		return nil
-	}
 	switch s := s.(type) {
 	case *ast.EmptyStatement:
 	case *ast.BlockStatement:

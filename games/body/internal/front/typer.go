@@ -10,10 +10,6 @@ import (
 	"gamehoster/games/schema"
 )
 
-// maxDepth bounds how deeply expressions and statements may nest, chains of
-// operators included.
-const maxDepth = 1000
-
 // maxInstances bounds how many versions of helpers one game may need.
 const maxInstances = 2000
 
@@ -99,7 +95,6 @@ type walker struct {
 	scope   *scope
 	flow    flow
 	targets []target
-	depth   int
 	result  tree.Type     // joined over the returns
 	returns bool          // there is a return with a value
 	hole    *ast.Optional // the ?. of the chain being walked

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"math"
+
 	"gamehoster/games/body/internal/ir"
 	"gamehoster/games/body/internal/tree"
 )
@@ -70,23 +72,19 @@ func (f *function) arithmetic(op tree.Op, a ir.Expr, y tree.Expr) ir.Expr {
 	if op == tree.Rem {
 		return &ir.Call{Fn: f.rt.Rem(), Args: []ir.Expr{a, f.expr(y)}}
 	}
-	return f.power(a, y.(*tree.NumberLit).Value)
+	return f.pow(a, f.expr(y))
 }
 
-// power is a ** n for the exponents that the front end lets through.
-func (f *function) power(a ir.Expr, n float64) ir.Expr {
-	return f.seq(func() ir.Expr {
-		v := f.keep(a)
-		switch n {
-		case 0:
-			return ir.Num(1)
-		case 1:
-			return ir.Read(v)
-		case 2:
+// pow is a ** b. The square, which is what most powers are, is a product; so it is
+// in the maths library.
+func (f *function) pow(a, b ir.Expr) ir.Expr {
+	if n, ok := b.(*ir.Const); ok && n.Value() == 2 {
+		return f.seq(func() ir.Expr {
+			v := f.keep(a)
 			return ir.Do(ir.MulF64, ir.Read(v), ir.Read(v))
-		}
-		return ir.Do(ir.MulF64, ir.Do(ir.MulF64, ir.Read(v), ir.Read(v)), ir.Read(v))
-	})
+		})
+	}
+	return f.library("pow", a, b)
 }
 
 // instructions are the functions of Math that are one.
@@ -119,22 +117,54 @@ func (f *function) mathCall(x *tree.Math) ir.Expr {
 		return &ir.Call{Fn: f.rt.Sign(), Args: args}
 	case "imul":
 		return ir.Do(ir.FromI32, ir.Do(ir.MulI32, ir.Do(ir.ToInt32, args[0]), ir.Do(ir.ToInt32, args[1])))
+	case "clz32":
+		wide := ir.Do(ir.ClzI64, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32, args[0])))
+		return ir.Do(ir.FromI32, ir.Do(ir.SubI32, ir.Do(ir.WrapI64, wide), ir.Int(32)))
 	case "hypot":
-		fn := f.library("hypot")
-		v := args[0]
-		if len(args) == 1 {
-			return ir.Do(ir.AbsF64, v)
-		}
-		for _, a := range args[1:] {
-			v = &ir.Call{Fn: fn, Args: []ir.Expr{ir.Read(f.base), v, a}}
-		}
-		return v
+		return f.hypot(args)
+	case "pow":
+		return f.pow(args[0], args[1])
 	}
-	return &ir.Call{Fn: f.library(x.Name), Args: append([]ir.Expr{ir.Read(f.base)}, args...)}
+	return f.library(x.Name, args...)
 }
 
-// library is a function of the maths library.
-func (f *function) library(name string) *ir.Func { return f.Func(f.math(name)) }
+// library calls a function of the maths library.
+func (f *function) library(name string, args ...ir.Expr) ir.Expr {
+	return &ir.Call{Fn: f.Func(f.math(name)), Args: append([]ir.Expr{ir.Read(f.base)}, args...)}
+}
+
+// hypot of three numbers and more is the root of the sum of their squares, all at
+// the scale of the largest.
+func (f *function) hypot(args []ir.Expr) ir.Expr {
+	switch len(args) {
+	case 1:
+		return ir.Do(ir.AbsF64, args[0])
+	case 2:
+		return f.library("hypot", args...)
+	}
+	return f.seq(func() ir.Expr {
+		list := make([]*ir.Local, len(args))
+		for i, a := range args {
+			list[i] = f.keep(a)
+		}
+		m := ir.Do(ir.AbsF64, ir.Read(list[0]))
+		for _, v := range list[1:] {
+			m = f.library("larger", m, ir.Read(v))
+		}
+		most := f.keep(m)
+		result := f.keep(ir.Read(most))
+		f.emit(&ir.If{Test: ir.Do(ir.LtF64, ir.Read(most), ir.Num(math.Inf(1))), Then: f.block(func() {
+			scale := f.keep(f.library("scaleOf", ir.Read(most)))
+			f.emit(&ir.SetGlobal{Global: f.rt.Tail, X: ir.Num(0)})
+			sum := ir.Num(0)
+			for _, v := range list {
+				sum = f.library("plusSquare", sum, ir.Do(ir.MulF64, ir.Read(v), ir.Read(scale)))
+			}
+			f.emit(&ir.Set{Local: result, X: f.library("rootOf", sum, ir.Read(scale))})
+		})})
+		return ir.Read(result)
+	})
+}
 
 func (f *function) intrinsic(x *tree.Intrinsic) ir.Expr {
 	switch x.What {
@@ -143,8 +173,16 @@ func (f *function) intrinsic(x *tree.Intrinsic) ir.Expr {
 	case tree.LowWord:
 		return ir.Do(ir.FromU32, ir.Do(ir.WrapI64, ir.Do(ir.BitsOfF64, f.expr(x.Args[0]))))
 	case tree.FromWords:
-		high := ir.Do(ir.ShlI64, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32, f.expr(x.Args[0]))), ir.Long(32))
-		return ir.Do(ir.F64OfBits, ir.Do(ir.OrI64, high, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32, f.expr(x.Args[1])))))
+		high := ir.Do(ir.ShlI64, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32Near, f.expr(x.Args[0]))), ir.Long(32))
+		return ir.Do(ir.F64OfBits, ir.Do(ir.OrI64, high, ir.Do(ir.ExtendU32, ir.Do(ir.ToInt32Near, f.expr(x.Args[1])))))
+	case tree.Scale:
+		// the lowest bits of 1.5 * 2^52 + k are those of k: moved up they are what
+		// the exponent grows by
+		bits := ir.Do(ir.BitsOfF64, f.expr(x.Args[0]))
+		return ir.Do(ir.F64OfBits, ir.Do(ir.AddI64, bits, ir.Do(ir.ShlI64, ir.Do(ir.BitsOfF64, f.expr(x.Args[1])), ir.Long(52))))
+	case tree.Head:
+		const low = 1<<27 - 1
+		return ir.Do(ir.F64OfBits, ir.Do(ir.AndI64, ir.Do(ir.BitsOfF64, f.expr(x.Args[0])), ir.Long(^uint64(low))))
 	}
 	return &ir.GetGlobal{Global: f.rt.Tail}
 }

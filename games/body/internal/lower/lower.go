@@ -60,7 +60,7 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	}
 	f := &ir.Func{Name: t.Name, Result: typeOf(t.Result)}
 	l.funcs[t] = f
-	fn := &function{Lowerer: l, server: t.Server, vars: map[*tree.Var]*ir.Local{}, jumps: map[*tree.Target]jump{}}
+	fn := &function{Lowerer: l, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, jumps: map[*tree.Target]jump{}}
 	fn.base = &ir.Local{Name: "base", Type: ir.I32}
 	f.Params = []*ir.Local{fn.base}
 	for _, p := range t.Params {
@@ -108,11 +108,12 @@ func typeOf(t tree.Type) ir.Type {
 // function lowers one function.
 type function struct {
 	*Lowerer
-	server bool
-	base   *ir.Local
-	vars   map[*tree.Var]*ir.Local
-	jumps  map[*tree.Target]jump
-	out    []ir.Stmt // where statements go
+	server  bool
+	trusted bool // of the maths library: its indices are inside its tables
+	base    *ir.Local
+	vars    map[*tree.Var]*ir.Local
+	jumps   map[*tree.Target]jump
+	out     []ir.Stmt // where statements go
 }
 
 // jump is where break and continue of a loop lead.

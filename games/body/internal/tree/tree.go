@@ -198,11 +198,13 @@ type (
 		Op   Op
 		X, Y Expr
 	}
-	// Logical is And or Or: it yields one of its operands.
+	// Logical is And or Or: it yields one of its operands. Mixed operands are of
+	// different types, of which only the truth is used.
 	Logical struct {
 		Node
-		Op   Op
-		X, Y Expr
+		Op    Op
+		X, Y  Expr
+		Mixed bool
 	}
 	// Nullish is X ?? Y, where X is an object or an Optional.
 	Nullish struct {
@@ -301,6 +303,8 @@ const (
 	HighWord  Inner = iota // the upper half of a number's bits, signed
 	LowWord                // the lower half, unsigned
 	FromWords              // the number of two halves
+	Scale                  // x times 2^k, for k + 1.5 * 2^52
+	Head                   // the number without its lowest 27 bits
 	SetTail                // keeps a number
 	Tail                   // the number that was kept last
 )

@@ -13,10 +13,10 @@ export const LN2_INVERSE = 1.4426950408889634;
 export const LN2_HIGH = 6.93147180369123816490e-01; // 33 bits: its multiples are exact
 export const LN2_LOW = 1.90821492927058770002e-10;
 
-// evenPart is cosh(r) - 1 for z = r * r.
+// evenPart is cosh(r) - 1 - z / 2 for z = r * r.
 export function evenPart(z) {
   const w = z * z;
-  return z * ((0.5 + z * 0.041666666666666685) + w * ((0.0013888888888873283 + z * 2.4801587349202168e-05) + w * (2.7557251824766973e-07 + z * 2.0921762379617206e-09)));
+  return w * ((0.041666666666666685 + z * 0.0013888888888873283) + w * ((2.4801587349202168e-05 + z * 2.7557251824766973e-07) + w * 2.0921762379617206e-09));
 }
 
 // oddPart is sinh(r) - r for z = r * r.
@@ -45,7 +45,7 @@ export function raised(x, c, shift) {
   const z = r * r;
   const y = 1 + r;
   const lost = (1 - y) + r;
-  const v = y + (lost + (evenPart(z) + oddPart(r, z)) + y * rest);
+  const v = y + (lost + (0.5 * z + (evenPart(z) + oddPart(r, z))) + y * rest);
   if (Math.abs(k) < 1000) return scale(v, n + shift);
   return scaleFar(v, n + shift);
 }
@@ -59,11 +59,7 @@ export function exp(x) {
 }
 
 export function expm1(x) {
-  if (Math.abs(x) < 0.34) {
-    if (Math.abs(x) < 1e-17) return x; // -0 too
-    const z = x * x;
-    return x + (evenPart(z) + oddPart(x, z));
-  }
+  if (Math.abs(x) < 1e-17) return x; // -0 too
   if (!(x < 750)) return x !== x ? NaN : Infinity;
   if (x < -40) return -1;
   const n = x * LN2_INVERSE + MAGIC;
@@ -73,8 +69,15 @@ export function expm1(x) {
   const r = high - low;
   const rest = (high - r) - low;
   const z = r * r;
-  const one = k > 60 ? 1 : 1 - scale(1, MAGIC - k); // what is left of 1 when the -1 is divided by 2^k
+  // 2^k (one + r + r^2 / 2 + ...), one being what is left of 1 when the -1 is
+  // divided by 2^k, and the square in a part that is exact and a little
+  const one = k > 60 ? 1 : 1 - scale(1, MAGIC - k);
+  const h = head(r);
+  const half = 0.5 * h * h;
   const y = one + r;
-  const lost = (one - y) + r;
-  return scaleFar(y + (lost + (evenPart(z) + oddPart(r, z)) + (1 + r) * rest), n);
+  const v = y + half;
+  const lost = ((one - y) + r) + ((y - v) + half);
+  const small = lost + (0.5 * (r - h) * (r + h) + (evenPart(z) + oddPart(r, z)) + (1 + r) * rest);
+  if (k === 0) return v + small;
+  return scaleFar(v + small, n);
 }

@@ -33,7 +33,7 @@ function mixed(x, sign) {
   const a = s + pr;
   const t = a - mr;
   const lost = ((p - s) + m) + ((s - a) + pr) + ((a - t) - mr);
-  const small = lost + (s * (evenPart(z) + r * rest) + (p - m) * (oddPart(r, z) + rest));
+  const small = lost + (s * (0.5 * z + evenPart(z) + r * rest) + (p - m) * (oddPart(r, z) + rest));
   const v = t + small;
   setTail((t - v) + small);
   return v;

@@ -2,8 +2,8 @@
 //
 // The argument is 2^k z with z from 0.708 to 1.417, and z lies in one of 32
 // intervals. For each of them a table has a factor c of nine bits near 1 / z and
-// -log c, so that log x = k ln 2 - log c + log(1 + r) with r = z c - 1, exactly,
-// of at most 0.0172. k ln 2 - log c is exact but for a tail, because both are given to
+// -log c, so that log x = k ln 2 - log c + log(1 + r) with r = z c - 1, of at most
+// 0.0172 and exact but for a tail. k ln 2 - log c is exact but for a tail, because both are given to
 // multiples of 2^-42. log(1 + r) - r + r^2 / 2 is a minimax polynomial (error
 // 2^-76 of 1). In the interval around 1, c is 1 and all of k ln 2 - log c is 0, so
 // nothing cancels.
@@ -65,11 +65,13 @@ function logNear(v, c, k0) {
   const z = fromWords(highWord(v) - (t & 0xfff00000), lowWord(v));
   const zh = head(z);
   const f = LOGS[at];
-  const r = (zh * f - 1) + (z - zh) * f;
+  const a = zh * f - 1;
+  const b = (z - zh) * f;
+  const r = a + b;
   const high = k * LN2_42 + LOGS[at + 1];
   const low = k * LN2_42_LOW + LOGS[at + 2];
   const s = high + r;
-  return s + (((high - s) + r) + (low + (logPart(r) - 0.5 * r * r) + c / v));
+  return s + (((high - s) + r) + (((a - r) + b) + low + (logPart(r) - 0.5 * r * r) + c / v));
 }
 
 // logOf is the logarithm of v 2^k0, with its tail.

@@ -6,6 +6,8 @@
 // which only those are needed that do not make whole turns and are not far behind
 // the point. The rest and its tail are within 2^-70 of the rest.
 
+import { MAGIC } from "./exp.js";
+
 export const PIO2 = 1.5707963267948966; // pi / 2, and what it lacks:
 export const PIO2_TAIL = 6.123233995736766e-17;
 
@@ -105,8 +107,7 @@ function reduceLarge(x, wantQuadrant) {
   const f = h + l;
   const g = ((h - f) + l) + ll;
   // (f + g) * pi / 2, the product of the heads exactly
-  const c = f * 134217729;
-  const fh = c - (c - f);
+  const fh = head(f);
   const fl = f - fh;
   const p = f * PIO2;
   const e = ((fh * 1.5707963407039642 - p) + fh * -1.3909067675399456e-08 + fl * 1.5707963407039642) + fl * -1.3909067675399456e-08;
@@ -116,9 +117,10 @@ function reduceLarge(x, wantQuadrant) {
   return y;
 }
 
-// reduced gives x modulo pi / 2, at most pi / 4 in size, and leaves its tail.
+// reduced gives x modulo pi / 2, at most pi / 4 in size, and leaves its tail. x is
+// finite or a NaN.
 export function reduced(x) {
-  if (Math.abs(x) < 1e6) return reduceMedium(x, nearest(x));
+  if (!(Math.abs(x) >= 1e6)) return reduceMedium(x, nearest(x) - MAGIC);
   const y = reduceLarge(Math.abs(x), false);
   if (x > 0) return y;
   setTail(-tail());
@@ -126,12 +128,12 @@ export function reduced(x) {
 }
 
 function nearest(x) {
-  return Math.floor(x * TWO_PI_INVERSE + 0.5);
+  return x * TWO_PI_INVERSE + MAGIC;
 }
 
 // quadrant is how often pi / 2 was taken out of x, modulo 4.
 export function quadrant(x) {
-  if (Math.abs(x) < 1e6) return nearest(x) & 3;
+  if (!(Math.abs(x) >= 1e6)) return lowWord(nearest(x)) & 3;
   const q = reduceLarge(Math.abs(x), true);
   return x > 0 ? q : -q & 3;
 }

@@ -26,42 +26,37 @@ function cosSmall(x, y) {
   return one + (((1 - one) - half) + (z * r - x * y));
 }
 
-export function sin(x) {
-  if (Math.abs(x) <= 0.7853981633974483) {
-    if (Math.abs(x) < 1e-8) return x; // -0 too
-    return sinSmall(x, 0);
+// turned is the sine of x + shift pi / 2.
+function turned(x, shift) {
+  let q = shift;
+  let r = x;
+  let low = 0;
+  if (Math.abs(x) > 0.7853981633974483) {
+    if (Math.abs(x) === Infinity) return NaN;
+    q += quadrant(x);
+    r = reduced(x);
+    low = tail();
   }
-  if (!(Math.abs(x) < Infinity)) return NaN;
-  const q = quadrant(x);
-  const r = reduced(x);
-  if (q === 0) return sinSmall(r, tail());
-  if (q === 1) return cosSmall(r, tail());
-  if (q === 2) return -sinSmall(r, tail());
-  return -cosSmall(r, tail());
+  const v = (q & 1) === 0 ? sinSmall(r, low) : cosSmall(r, low);
+  return (q & 2) === 0 ? v : -v;
+}
+
+export function sin(x) {
+  return turned(x, 0);
 }
 
 export function cos(x) {
-  if (Math.abs(x) <= 0.7853981633974483) return cosSmall(x, 0);
-  if (!(Math.abs(x) < Infinity)) return NaN;
-  const q = quadrant(x);
-  const r = reduced(x);
-  if (q === 0) return cosSmall(r, tail());
-  if (q === 1) return -sinSmall(r, tail());
-  if (q === 2) return -cosSmall(r, tail());
-  return sinSmall(r, tail());
+  return turned(x, 1);
 }
 
 // tanSmall is the tangent of x + y or, with inverse, -1 over it.
 function tanSmall(x0, y0, inverse) {
+  const big = Math.abs(x0) >= 0.67434;
   let x = x0;
   let y = y0;
-  const big = Math.abs(x) >= 0.67434;
   if (big) {
-    if (x < 0) {
-      x = -x;
-      y = -y;
-    }
-    x = (0.78539816339744827900 - x) + (3.06161699786838301793e-17 - y);
+    // with the difference to pi / 4
+    x = (0.78539816339744827900 - Math.abs(x0)) + (3.06161699786838301793e-17 - (x0 < 0 ? -y0 : y0));
     y = 0;
   }
   const z = x * x;
@@ -86,11 +81,8 @@ function tanSmall(x0, y0, inverse) {
 }
 
 export function tan(x) {
-  if (Math.abs(x) <= 0.7853981633974483) {
-    if (Math.abs(x) < 1e-8) return x;
-    return tanSmall(x, 0, false);
-  }
-  if (!(Math.abs(x) < Infinity)) return NaN;
+  if (Math.abs(x) <= 0.7853981633974483) return tanSmall(x, 0, false);
+  if (Math.abs(x) === Infinity) return NaN;
   const q = quadrant(x);
   const r = reduced(x);
   return tanSmall(r, tail(), (q & 1) === 1);
