@@ -42,6 +42,8 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	switch {
 	case errors.Is(err, box.ErrNoInstance):
 		return b.closeWith(req, client, wire.CloseNoInstance)
+	case errors.Is(err, box.ErrClosed):
+		return b.closeWith(req, client, wire.CloseDraining)
 	case err != nil:
 		return b.closeWith(req, client, wire.CloseBoxFull)
 	}

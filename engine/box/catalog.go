@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -47,6 +48,7 @@ type Catalog struct {
 	seen map[string]string                // fingerprint of each folder as last built
 	busy map[string]string                // and as last seen where it differed: it may be half written
 	next uint64
+	ids  atomic.Uint32 // of the newest instance
 }
 
 // OpenRoot is the catalog of a games root, <root>/<domain>/<game>/.
@@ -95,6 +97,8 @@ func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
 
 func newCatalog(shards int, log *slog.Logger) *Catalog {
 	c := &Catalog{shards: shards, log: log, seen: map[string]string{}, busy: map[string]string{}, next: 1}
+	// Tokens of a box that ran here before are unlikely to name an instance of this one.
+	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
 	return c
 }
@@ -216,7 +220,7 @@ func (c *Catalog) build(p games.Place) (*Live, diag.List) {
 	}
 	number := c.next
 	c.next++
-	table := NewTable(g.Def, c.shards, number<<worker.GameShift+1)
+	table := NewTable(g.Def, c.shards, number<<worker.GameShift+1, &c.ids)
 	return &Live{
 		Game:    worker.Game{Number: number, Name: p.String(), Def: g.Def, Program: g.Program, Hash: g.Hash, Boss: table},
 		Place:   p,

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gamehoster/engine/worker"
@@ -33,6 +34,7 @@ const SeatTimeout = 10 * time.Second
 var (
 	ErrNoInstance = errors.New("no such instance, or it is full") // closes with 4004
 	ErrBoxFull    = errors.New("the box is full")                 // closes with 4009
+	ErrClosed     = errors.New("the definition was replaced")     // closes with 4006: the next try finds the new one
 )
 
 // Request is a player who wants to play.
@@ -54,16 +56,18 @@ type Table struct {
 	byName    map[string]*instance
 	open      []*instance         // with a free seat, oldest first
 	pending   map[uint64]*pending // by number
-	nextID    worker.InstanceID
-	next      uint64 // number of the next reservation
+	ids       *atomic.Uint32      // of the newest instance of all tables that share it
+	next      uint64              // number of the next reservation
 }
 
 type instance struct {
-	id     worker.InstanceID
-	name   string
-	shard  int
-	seats  int  // reserved and taken
-	closed bool // by the game
+	id      worker.InstanceID
+	name    string
+	shard   int
+	seats   int  // reserved and taken
+	pending int  // reservations in it that wait to be claimed
+	running bool // one was claimed: the worker has the instance and says when it is over
+	closed  bool // by the game
 }
 
 type pending struct {
@@ -78,15 +82,17 @@ func (p *pending) counted() bool { return !p.reservation.Watch && p.reservation.
 
 // NewTable makes the table of a game that runs on the given number of shards. The
 // numbers of reservations ascend from first, so that tables of one box can share a
-// number space.
-func NewTable(def *schema.Definition, shards int, first uint64) *Table {
+// number space. Instances are numbered by ids, which they share for another reason:
+// a resume token names its instance by number, and one of a table that was replaced
+// must not mean an instance of the new one.
+func NewTable(def *schema.Definition, shards int, first uint64, ids *atomic.Uint32) *Table {
 	return &Table{
 		def:       def,
 		shards:    make([]int, shards),
 		instances: map[worker.InstanceID]*instance{},
 		byName:    map[string]*instance{},
 		pending:   map[uint64]*pending{},
-		nextID:    1,
+		ids:       ids,
 		next:      first,
 	}
 }
@@ -98,18 +104,18 @@ type Placement struct {
 }
 
 // Place reserves a seat. now is monotonic nanoseconds. It fails with ErrNoInstance
-// where the request names an instance that is gone or full, and ErrBoxFull where
-// no shard has room for another instance.
+// where the request names an instance that is gone or full, ErrBoxFull where no shard
+// has room for another instance, and ErrClosed after Close.
 func (t *Table) Place(r Request, now int64) (Placement, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return Placement{}, ErrBoxFull
+		return Placement{}, ErrClosed
 	}
-	if !r.Resume.IsZero() {
+	if !r.Resume.IsZero() && !r.Watch {
 		if in := t.instances[r.Resume.Instance()]; in != nil && uint32(in.shard) == r.Resume.Worker() {
 			// The seat is counted already; the worker knows whether the secret is right.
-			return t.reserve(in, r.Resume, r.Client, now), nil
+			return t.reserve(in, r, r.Resume, now), nil
 		}
 	}
 	if r.Instance != "" {
@@ -117,27 +123,38 @@ func (t *Table) Place(r Request, now int64) (Placement, error) {
 		if in == nil || (!r.Watch && !t.hasRoom(in)) {
 			return Placement{}, ErrNoInstance
 		}
-		return t.reserve(in, worker.Token{}, r.Client, now), nil
+		return t.reserve(in, r, worker.Token{}, now), nil
 	}
-	in, err := t.anyOpen()
-	if err != nil {
-		return Placement{}, err
+	in := t.anyOpen()
+	if in == nil {
+		return Placement{}, ErrBoxFull
 	}
-	return t.reserve(in, worker.Token{}, r.Client, now), nil
+	return t.reserve(in, r, worker.Token{}, now), nil
 }
 
-// Reseat turns a seat that was placed by a resume token into a counted one of the
-// same instance, where its secret turned out to be wrong. It reports false when
-// the instance has no room.
-func (t *Table) Reseat(id worker.InstanceID) bool {
+// Reseat finds another place on a shard for a client that was claimed there and has
+// none: the seat that it wanted to resume is gone, or the game has closed the instance
+// meanwhile. It is the same instance where that has room, and else, unless the client
+// named it, any open or fresh one. The seat is counted; who reseats a client that had
+// a counted one releases that first. ok is false where there is no room.
+func (t *Table) Reseat(shard uint32, r worker.Reservation) (_ worker.Reservation, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	in := t.instances[id]
+	in := t.instances[r.Instance]
 	if in == nil || !t.hasRoom(in) {
-		return false
+		if t.closed || r.Named {
+			return r, false
+		}
+		if in = t.openOn(int(shard)); in == nil {
+			return r, false
+		}
 	}
-	t.take(in)
-	return true
+	in.running = true
+	if !r.Watch {
+		t.take(in)
+	}
+	r.Instance, r.InstanceName, r.Resume = in.id, in.name, worker.Token{}
+	return r, true
 }
 
 // Claim hands a reservation to its worker, once.
@@ -149,6 +166,8 @@ func (t *Table) Claim(number uint64) (worker.Reservation, bool) {
 		return worker.Reservation{}, false
 	}
 	delete(t.pending, number)
+	p.in.pending--
+	p.in.running = true
 	return p.reservation, true
 }
 
@@ -183,28 +202,31 @@ func (t *Table) Retire(id worker.InstanceID, force bool) bool {
 	if in == nil {
 		return true
 	}
-	waiting := false
-	for n, p := range t.pending {
-		if p.in != in {
-			continue
-		}
-		waiting = true
-		if force {
-			delete(t.pending, n)
-		}
-	}
-	if !force && (in.seats > 0 || waiting) {
+	if !force && (in.seats > 0 || in.pending > 0) {
 		return false
 	}
-	t.shards[in.shard]--
-	delete(t.instances, id)
-	delete(t.byName, in.name)
-	in.closed = true
-	t.list(in)
+	if in.pending > 0 { // rare: an instance ends once
+		for n, p := range t.pending {
+			if p.in == in {
+				delete(t.pending, n)
+			}
+		}
+	}
+	t.forget(in)
 	return true
 }
 
-// Expire gives back the seats whose sockets never came.
+// forget takes an instance out of the table.
+func (t *Table) forget(in *instance) {
+	t.shards[in.shard]--
+	delete(t.instances, in.id)
+	delete(t.byName, in.name)
+	in.closed = true
+	t.list(in)
+}
+
+// Expire gives back the seats whose sockets never came, and forgets the instances of
+// which no worker has heard therefore.
 func (t *Table) Expire(now int64) (expired int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -213,8 +235,12 @@ func (t *Table) Expire(now int64) (expired int) {
 			continue
 		}
 		delete(t.pending, n)
+		p.in.pending--
 		if p.counted() {
 			t.give(p.in)
+		}
+		if !p.in.running && p.in.pending == 0 {
+			t.forget(p.in)
 		}
 		expired++
 	}
@@ -245,12 +271,15 @@ func (t *Table) Load() (l Load) {
 }
 
 // reserve makes the reservation of a client in an instance.
-func (t *Table) reserve(in *instance, resume worker.Token, c worker.Client, now int64) Placement {
+func (t *Table) reserve(in *instance, r Request, resume worker.Token, now int64) Placement {
 	p := &pending{
-		reservation: worker.Reservation{Instance: in.id, InstanceName: in.name, Resume: resume, Client: c},
-		in:          in,
-		expires:     now + int64(SeatTimeout),
+		reservation: worker.Reservation{
+			Instance: in.id, InstanceName: in.name, Named: r.Instance != "", Resume: resume, Client: r.Client,
+		},
+		in:      in,
+		expires: now + int64(SeatTimeout),
 	}
+	in.pending++
 	if p.counted() {
 		t.take(in)
 	}
@@ -260,26 +289,42 @@ func (t *Table) reserve(in *instance, resume worker.Token, c worker.Client, now 
 	return Placement{Shard: in.shard, Number: n}
 }
 
-func (t *Table) anyOpen() (*instance, error) {
+// anyOpen is the oldest open instance, or a fresh one on the emptiest shard; nil where
+// no shard has room.
+func (t *Table) anyOpen() *instance {
 	if len(t.open) > 0 {
-		return t.open[0], nil
+		return t.open[0]
 	}
-	best := -1
+	best := 0
 	for i, n := range t.shards {
-		if n < t.def.ShardInstances() && (best < 0 || n < t.shards[best]) {
+		if n < t.shards[best] {
 			best = i
 		}
 	}
-	if best < 0 {
-		return nil, ErrBoxFull
+	return t.fresh(best)
+}
+
+// openOn is anyOpen of one shard.
+func (t *Table) openOn(shard int) *instance {
+	for _, in := range t.open {
+		if in.shard == shard {
+			return in
+		}
 	}
-	in := &instance{id: t.nextID, name: t.newName(), shard: best}
-	t.nextID++
-	t.shards[best]++
+	return t.fresh(shard)
+}
+
+// fresh makes an instance; nil where the shard has no room.
+func (t *Table) fresh(shard int) *instance {
+	if t.shards[shard] >= t.def.ShardInstances() {
+		return nil
+	}
+	in := &instance{id: worker.InstanceID(t.ids.Add(1)), name: t.newName(), shard: shard}
+	t.shards[shard]++
 	t.instances[in.id] = in
 	t.byName[in.name] = in
 	t.list(in)
-	return in, nil
+	return in
 }
 
 func (t *Table) hasRoom(in *instance) bool {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"gamehoster/engine/worker"
@@ -28,7 +29,7 @@ func place(t *testing.T, tb *Table, r Request) (Placement, worker.Reservation) {
 }
 
 func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
-	tb := NewTable(definition(2, 10), 2, 1)
+	tb := NewTable(definition(2, 10), 2, 1, new(atomic.Uint32))
 	_, a := place(t, tb, Request{})
 	_, b := place(t, tb, Request{})
 	_, c := place(t, tb, Request{})
@@ -42,7 +43,7 @@ func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
 }
 
 func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
-	tb := NewTable(definition(1, 2), 2, 1)
+	tb := NewTable(definition(1, 2), 2, 1, new(atomic.Uint32))
 	var per [2]int
 	for range 4 {
 		p, _ := place(t, tb, Request{})
@@ -57,7 +58,7 @@ func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
 }
 
 func TestCapacityInPlayersIsInWholeInstances(t *testing.T) {
-	tb := NewTable(&schema.Definition{PlayersPerInstance: 4, PlayersPerShard: 10}, 1, 1)
+	tb := NewTable(&schema.Definition{PlayersPerInstance: 4, PlayersPerShard: 10}, 1, 1, new(atomic.Uint32))
 	for range 12 {
 		place(t, tb, Request{})
 	}
@@ -70,7 +71,7 @@ func TestCapacityInPlayersIsInWholeInstances(t *testing.T) {
 }
 
 func TestJoinByName(t *testing.T) {
-	tb := NewTable(definition(1, 10), 1, 1)
+	tb := NewTable(definition(1, 10), 1, 1, new(atomic.Uint32))
 	_, a := place(t, tb, Request{})
 	if _, err := tb.Place(Request{Instance: a.InstanceName}, 0); !errors.Is(err, ErrNoInstance) {
 		t.Fatalf("a full instance answered %v", err)
@@ -84,7 +85,7 @@ func TestJoinByName(t *testing.T) {
 }
 
 func TestUnclaimedSeatExpiresOnce(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1, 1)
+	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
 	p, err := tb.Place(Request{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -98,14 +99,14 @@ func TestUnclaimedSeatExpiresOnce(t *testing.T) {
 	if _, ok := tb.Claim(p.Number); ok {
 		t.Fatal("an expired seat was claimed")
 	}
-	if l := tb.Load(); l.Seats != 0 {
-		t.Fatalf("%d seats counted after all expired", l.Seats)
+	if l := tb.Load(); l != (Load{}) {
+		t.Fatalf("after all seats have expired the table counts %+v", l)
 	}
 	place(t, tb, Request{})
 }
 
 func TestResumeTakesNoSecondSeat(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1, 1)
+	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
 	p, s := place(t, tb, Request{})
 	tok := worker.NewToken(uint32(p.Shard), s.Instance, 7)
 	_, r := place(t, tb, Request{Resume: tok})
@@ -115,13 +116,60 @@ func TestResumeTakesNoSecondSeat(t *testing.T) {
 	if l := tb.Load(); l.Seats != 1 {
 		t.Fatalf("%d seats counted for one player", l.Seats)
 	}
-	if tb.Reseat(s.Instance) {
-		t.Fatal("a wrong secret got a seat in a full instance")
+	if _, ok := tb.Reseat(uint32(p.Shard), r); ok {
+		t.Fatal("a wrong secret got a seat in a full box")
+	}
+}
+
+// A client whose seat is gone is seated like any other, on the worker that has its
+// socket.
+func TestReseat(t *testing.T) {
+	tb := NewTable(definition(1, 2), 2, 1, new(atomic.Uint32))
+	p, s := place(t, tb, Request{})
+	other := worker.NewToken(uint32(p.Shard), s.Instance, 7)
+	_, r := place(t, tb, Request{Resume: other})
+	got, ok := tb.Reseat(uint32(p.Shard), r)
+	if !ok || got.Instance == s.Instance || !got.Resume.IsZero() || tb.instances[got.Instance].shard != p.Shard {
+		t.Fatalf("reseated by %+v, %v: want another instance of shard %d", got, ok, p.Shard)
+	}
+	if _, ok = tb.Reseat(uint32(p.Shard), r); ok {
+		t.Fatal("a third instance was made on a shard of two")
+	}
+	tb.Release(got.Instance)
+	if got, ok = tb.Reseat(uint32(p.Shard), r); !ok {
+		t.Fatal("a free seat on the shard was not found")
+	}
+	r.Named = true
+	tb.Release(got.Instance)
+	if _, ok = tb.Reseat(uint32(p.Shard), r); ok {
+		t.Fatal("a client that named its instance was seated in another")
+	}
+	tb.Release(s.Instance)
+	if got, ok = tb.Reseat(uint32(p.Shard), r); !ok || got.Instance != s.Instance {
+		t.Fatalf("reseated by %+v, %v: want the named instance", got, ok)
+	}
+	if l := tb.Load(); l.Seats != 1 || l.Pending != 0 {
+		t.Fatalf("the table counts %+v", l)
+	}
+}
+
+func TestTokensOfAReplacedTableMeanNothing(t *testing.T) {
+	var ids atomic.Uint32
+	old := NewTable(definition(4, 2), 1, 1, &ids)
+	p, s := place(t, old, Request{})
+	old.Close()
+	if _, err := old.Place(Request{}, 0); !errors.Is(err, ErrClosed) {
+		t.Fatalf("a replaced table answered %v", err)
+	}
+	tb := NewTable(definition(4, 2), 1, 1<<40, &ids)
+	place(t, tb, Request{})
+	if _, r := place(t, tb, Request{Resume: worker.NewToken(uint32(p.Shard), s.Instance, 7)}); !r.Resume.IsZero() {
+		t.Fatal("the token of a replaced table was taken for one of the new table")
 	}
 }
 
 func TestRetireLosesAgainstAJoin(t *testing.T) {
-	tb := NewTable(definition(2, 1), 1, 1)
+	tb := NewTable(definition(2, 1), 1, 1, new(atomic.Uint32))
 	_, s := place(t, tb, Request{})
 	tb.Release(s.Instance)
 	if _, err := tb.Place(Request{}, 0); err != nil {
@@ -144,10 +192,11 @@ func TestRandomOperations(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	def := definition(3, 4)
-	tb := NewTable(def, 3, 1)
+	tb := NewTable(def, 3, 1, new(atomic.Uint32))
 	var seats []worker.InstanceID
 	waiting := map[uint64]worker.InstanceID{}
 	per := map[worker.InstanceID]int{}
+	claimed := map[worker.InstanceID]bool{}
 	now := int64(0)
 	for range 100_000 {
 		switch rnd.IntN(6) {
@@ -168,6 +217,7 @@ func TestRandomOperations(t *testing.T) {
 				}
 				delete(waiting, n)
 				seats = append(seats, id)
+				claimed[id] = true
 				break
 			}
 		case 4:
@@ -185,7 +235,9 @@ func TestRandomOperations(t *testing.T) {
 					t.Fatalf("%d seats expired, want %d", n, len(waiting))
 				}
 				for n, id := range waiting {
-					per[id]--
+					if per[id]--; per[id] == 0 && !claimed[id] {
+						delete(per, id)
+					}
 					delete(waiting, n)
 				}
 			}
@@ -207,7 +259,7 @@ func TestRandomOperations(t *testing.T) {
 }
 
 func TestConcurrentJoinsForTheLastSeat(t *testing.T) {
-	tb := NewTable(definition(4, 1), 1, 1)
+	tb := NewTable(definition(4, 1), 1, 1, new(atomic.Uint32))
 	var wg sync.WaitGroup
 	got := make(chan Placement, 100)
 	for range 100 {

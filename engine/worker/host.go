@@ -32,7 +32,7 @@ import (
 // from any loop and do not block.
 type Boss interface {
 	Claim(number uint64) (Reservation, bool)
-	Reseat(id InstanceID) bool
+	Reseat(shard uint32, r Reservation) (Reservation, bool)
 	Release(id InstanceID)
 	SetOpen(id InstanceID, open bool)
 	Retire(id InstanceID, force bool) bool

@@ -28,10 +28,59 @@ type seat struct {
 	until  int64   // while there is no socket: when the seat is given up
 }
 
+// over reports whether the instance runs no more ticks.
+func (in *instance) over() bool { return in.sim.Ended() }
+
+// tellOpen tells the boss whether the game gives seats, where that has changed.
+func (in *instance) tellOpen() {
+	if open := in.sim.Open(); open != in.open {
+		in.open = open
+		in.shard.game.Boss.SetOpen(in.id, open)
+	}
+}
+
+// seat makes a place for a new socket. It reports false where the game gives none.
+func (in *instance) seat(s *socket) bool {
+	if in.over() {
+		return false
+	}
+	if s.reservation.Watch {
+		return in.attach(s, nil)
+	}
+	player, err := in.sim.Join(s.reservation.Player)
+	if err != nil {
+		return false
+	}
+	k := &seat{player: player, token: NewToken(in.shard.host.opts.Number, in.id, secret())}
+	in.seats = append(in.seats, k)
+	return in.attach(s, k)
+}
+
+// attach lets a socket see the instance, from the seat if it is not nil. It reports
+// false where the seat's player is no more.
+func (in *instance) attach(s *socket, k *seat) bool {
+	opts := tick.ViewerOptions{Thin: s.reservation.Thin, Watch: k == nil}
+	var player uint32
+	if k != nil {
+		player, opts.Token = k.player, k.token
+	}
+	v := in.sim.Attach(player, opts)
+	if v == nil {
+		return false
+	}
+	if k != nil {
+		k.socket = s
+	}
+	s.seat, s.in, s.viewer = k, in, v
+	in.sockets = append(in.sockets, s)
+	in.empty = 0
+	return true
+}
+
 // step runs one tick of an instance and, on a send tick, sends to each viewer.
 func (in *instance) step(now int64) {
 	sim := in.sim
-	if sim.Ended() {
+	if in.over() {
 		return
 	}
 	sim.Step()
@@ -42,10 +91,7 @@ func (in *instance) step(now int64) {
 		}
 		in.hashes.note(sim)
 	}
-	if open := sim.Open(); open != in.open {
-		in.open = open
-		in.shard.game.Boss.SetOpen(in.id, open)
-	}
+	in.tellOpen()
 	if sim.Ended() {
 		for _, s := range in.sockets {
 			in.shard.host.end(s, wire.CloseEnded, "the game is over")

@@ -12,6 +12,7 @@ import (
 type Reservation struct {
 	Instance     InstanceID // where the client goes
 	InstanceName string
+	Named        bool  // the client asked for it by name: no other one will do
 	Resume       Token // of the seat to take over; zero for none
 	Client
 }
@@ -25,8 +26,8 @@ type Client struct {
 	Peer   netip.Addr // the zero value where it is not known
 }
 
-// InstanceID is an instance's number in its worker, never given twice. It goes out
-// in resume tokens.
+// InstanceID is an instance's number in its box, never given twice. It goes out in
+// resume tokens.
 type InstanceID uint32
 
 // Token lets a player take its seat over from a new socket. The first two numbers

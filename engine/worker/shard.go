@@ -75,51 +75,86 @@ func (sh *shard) start() (err error) {
 	return nil
 }
 
+// sitTries is how many instances are tried for one client. One that was open when
+// the place in it was reserved may have been closed by the game meanwhile.
+const sitTries = 3
+
 // sit gives a socket its seat. It returns the code to close it with where that
 // cannot be.
 func (sh *shard) sit(s *socket, now int64) (code uint16, reason string) {
-	in := sh.instances[s.reservation.Instance]
-	if in == nil {
-		var err error
-		if in, err = sh.create(&s.reservation, now); err != nil {
+	r := &s.reservation
+	if !r.Resume.IsZero() {
+		if in := sh.instances[r.Instance]; in != nil {
+			if k := in.resume(r.Resume); k != nil {
+				return sh.takeOver(s, in, k, now)
+			}
+		}
+		// The seat is gone, so the client is seated like any other.
+		if !sh.reseat(r) {
+			return full(r)
+		}
+	}
+	for range sitTries {
+		in, err := sh.at(r, now)
+		if err != nil {
 			sh.host.opts.Log.Error("creating an instance failed", "game", sh.game.Name, "error", err)
-			sh.game.Boss.Retire(s.reservation.Instance, true)
+			sh.game.Boss.Retire(r.Instance, true)
 			return wire.CloseBoxFull, "the instance could not be started"
 		}
-	}
-	opts := tick.ViewerOptions{Thin: s.reservation.Thin, Watch: s.reservation.Watch}
-	if s.reservation.Watch {
-		s.in, s.viewer = in, in.sim.Attach(0, opts)
-		in.sockets = append(in.sockets, s)
-		return 0, ""
-	}
-	k := in.resume(s.reservation.Resume)
-	if k == nil {
-		if !s.reservation.Resume.IsZero() && !sh.game.Boss.Reseat(in.id) {
-			return wire.CloseNoInstance, "the seat is gone and the instance is full"
+		if in.seat(s) {
+			return 0, ""
 		}
-		player, err := in.sim.Join(s.reservation.Player)
-		if err != nil {
+		in.tellOpen()
+		if !r.Watch {
 			sh.game.Boss.Release(in.id)
-			return wire.CloseNoInstance, err.Error()
 		}
-		k = &seat{player: player, token: NewToken(sh.host.opts.Number, in.id, secret())}
-		in.seats = append(in.seats, k)
-	} else if old := k.socket; old != nil {
+		if !sh.reseat(r) {
+			return full(r)
+		}
+	}
+	if !r.Watch {
+		sh.game.Boss.Release(r.Instance)
+	}
+	return wire.CloseDraining, "every instance closed as the client came"
+}
+
+// reseat has the boss find another place on this shard.
+func (sh *shard) reseat(r *Reservation) (ok bool) {
+	*r, ok = sh.game.Boss.Reseat(sh.host.opts.Number, *r)
+	return ok
+}
+
+// full is what a client is told for which there is no place.
+func full(r *Reservation) (code uint16, reason string) {
+	if r.Named {
+		return wire.CloseNoInstance, "the instance gives no seat any more"
+	}
+	return wire.CloseBoxFull, "no instance has a seat"
+}
+
+// takeOver gives a kept or taken seat to the socket that has its token.
+func (sh *shard) takeOver(s *socket, in *instance, k *seat, now int64) (code uint16, reason string) {
+	if in.over() {
+		return wire.CloseEnded, "the game is over"
+	}
+	if old := k.socket; old != nil {
 		in.detach(old)
 		sh.host.end(old, wire.CloseTakenOver, "another connection took the seat over")
 	}
-	opts.Token = k.token
-	v := in.sim.Attach(k.player, opts)
-	if v == nil { // the game removed the player while its socket was gone
+	if !in.attach(s, k) { // the game removed the player while its socket was gone
 		k.socket, k.until = nil, now
 		in.giveUp(now)
 		return wire.CloseRemoved, "removed by the game"
 	}
-	in.empty = 0
-	k.socket, s.seat, s.in, s.viewer = s, k, in, v
-	in.sockets = append(in.sockets, s)
 	return 0, ""
+}
+
+// at is the instance of a reservation, which is made for the first one.
+func (sh *shard) at(r *Reservation, now int64) (*instance, error) {
+	if in := sh.instances[r.Instance]; in != nil {
+		return in, nil
+	}
+	return sh.create(r, now)
 }
 
 func (sh *shard) create(r *Reservation, now int64) (*instance, error) {
