@@ -379,13 +379,6 @@ func (w *world) text(path string, i int) string {
 	return string(p[1 : 1+p[0]])
 }
 
-func (w *world) ids(name string) (list []uint32) {
-	for _, r := range w.rows(w.typeNamed(name).Index) {
-		list = append(list, binary.LittleEndian.Uint32(r))
-	}
-	return list
-}
-
 // state is a fingerprint of the header and the live rows, marks left out.
 func (w *world) state() []byte {
 	b := append([]byte{}, w.block()[:schema.HeaderCounts]...)

@@ -16,7 +16,6 @@ type generator struct {
 	r     *rand.Rand
 	vars  []string // numbers in scope that may be assigned
 	fixed []string // numbers in scope that may not
-	depth int
 	names int
 }
 

@@ -127,35 +127,33 @@ func (w *walker) fit(x tree.Expr, t tree.Type) tree.Expr {
 
 // effect walks an expression whose value is dropped.
 func (w *walker) effect(e ast.Expression) tree.Expr {
-	switch e.(type) {
+	const nothing = "nothing is done with this value"
+	switch e := e.(type) {
 	case *ast.AssignExpression, *ast.CallExpression, *ast.OptionalChain, *ast.SequenceExpression:
 		return w.expr(e)
 	case *ast.UnaryExpression:
-		if op := e.(*ast.UnaryExpression).Operator; op == token.INCREMENT || op == token.DECREMENT {
+		if e.Operator == token.INCREMENT || e.Operator == token.DECREMENT {
 			return w.expr(e)
 		}
 	case *ast.ConditionalExpression:
-		return w.bad(e.Idx0(), "nothing is done with this value: write it with if and else")
+		return w.bad(e.Idx0(), nothing+": write it with if and else")
 	case *ast.BinaryExpression:
-		if op := e.(*ast.BinaryExpression).Operator; op == token.LOGICAL_AND || op == token.LOGICAL_OR {
-			return w.bad(e.Idx0(), "nothing is done with this value: write it with if")
+		switch e.Operator {
+		case token.LOGICAL_AND, token.LOGICAL_OR:
+			return w.bad(e.Idx0(), nothing+": write it with if")
+		case token.STRICT_EQUAL, token.EQUAL:
+			return w.bad(e.Idx0(), nothing+": an assignment is written with one =")
 		}
-		if op := e.(*ast.BinaryExpression).Operator; op == token.STRICT_EQUAL || op == token.EQUAL {
-			return w.bad(e.Idx0(), "nothing is done with this value: an assignment is written with one =")
+	case *ast.StringLiteral:
+		if e.Value.String() == "use strict" {
+			return w.bad(e.Idx, "bodies are modules and strict already: leave \"use strict\" out")
 		}
 	}
-	switch e.(type) {
-	case *ast.NumberLiteral, *ast.Identifier, *ast.DotExpression, *ast.BinaryExpression, *ast.BooleanLiteral, *ast.NullLiteral, *ast.UnaryExpression:
-		x := w.expr(e)
-		if x.Type().Kind == tree.Bad {
-			return x
-		}
-		return w.bad(e.Idx0(), "nothing is done with this value")
+	x := w.expr(e)
+	if x.Type().Kind == tree.Bad {
+		return x
 	}
-	if s, ok := e.(*ast.StringLiteral); ok && s.Value.String() == "use strict" {
-		return w.bad(s.Idx, "bodies are modules and strict already: leave \"use strict\" out")
-	}
-	return w.expr(e)
+	return w.bad(e.Idx0(), nothing)
 }
 
 func (w *walker) numberLit(e *ast.NumberLiteral) tree.Expr {

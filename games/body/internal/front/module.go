@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -113,7 +114,8 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 	if err == nil {
 		return prog
 	}
-	if list, ok := err.(parser.ErrorList); ok && len(list) > 0 {
+	var list parser.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
 		first := list[0]
 		l.syntaxError(name, text, first.Position.Line, first.Position.Column, first.Message)
 		return nil
