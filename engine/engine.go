@@ -34,6 +34,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gamehoster/engine/box"
@@ -191,12 +192,30 @@ func (b *Box) apply(c box.Change) {
 		if c.New == nil {
 			code, reason = wire.CloseEnded, "the game was removed"
 		}
-		for _, l := range b.loops {
-			l.Post(&worker.DropGame{Number: c.Old.Number, Code: code, Reason: reason})
-		}
+		b.drop(c.Old, code, reason, func() {})
 	}
 	if b.cfg.OnChange != nil {
 		b.cfg.OnChange(c)
+	}
+}
+
+// drop takes a game from the loops. done is called when none of them runs it any more.
+func (b *Box) drop(g *box.Live, code uint16, reason string, done func()) {
+	var left atomic.Int32
+	left.Store(int32(len(b.loops)))
+	dropped := func() {
+		if left.Add(-1) > 0 {
+			return
+		}
+		if err := g.Code.Close(); err != nil {
+			b.log.Error("freeing a game's code failed", "game", g.Name, "error", err)
+		}
+		done()
+	}
+	for _, l := range b.loops {
+		if !l.Post(&worker.DropGame{Number: g.Number, Code: code, Reason: reason, Done: dropped}) {
+			dropped()
+		}
 	}
 }
 
@@ -224,12 +243,8 @@ func (b *Box) shutdown() error {
 	var dropped sync.WaitGroup
 	for _, g := range b.catalog.Games() {
 		g.Table.Close()
-		for _, l := range b.loops {
-			dropped.Add(1)
-			if !l.Post(&worker.DropGame{Number: g.Number, Code: wire.CloseStopping, Reason: "the server stops", Done: dropped.Done}) {
-				dropped.Done()
-			}
-		}
+		dropped.Add(1)
+		b.drop(g, wire.CloseStopping, "the server stops", dropped.Done)
 	}
 	dropped.Wait()
 	for _, l := range b.loops {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"gamehoster/engine"
@@ -91,5 +92,26 @@ func TestALateResumeIsSeatedElsewhere(t *testing.T) {
 	}
 	if code := dial(t, s.addr, "/mortal?instance="+name+"&resume="+token).closed(); code != wire.CloseNoInstance {
 		t.Errorf("one that named its full instance was closed with %d", code)
+	}
+}
+
+// The first players of a game come to all loops at once; the race detector watches.
+func TestEveryLoopStartsTheGame(t *testing.T) {
+	s := serve(t, engine.Config{Dir: mortal(t, 1), Loops: 4})
+	var coming sync.WaitGroup
+	peers := make([]*peer, 8)
+	for i := range peers {
+		coming.Go(func() {
+			var err error
+			if peers[i], err = tryDial(t, s.addr, "/mortal", ""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	coming.Wait()
+	for _, p := range peers {
+		if p != nil {
+			p.until(wire.TagSnapshot)
+		}
 	}
 }

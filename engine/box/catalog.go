@@ -17,9 +17,12 @@ import (
 	"gamehoster/games"
 	"gamehoster/games/bundle"
 	"gamehoster/games/diag"
+	"gamehoster/tick/vm"
 )
 
-// Live is one definition of one game while players may play it.
+// Live is one definition of one game while players may play it. Its machine code is
+// made before it is live, once for all loops: on a loop it would hold up the ticks of
+// every game there. Whoever takes it from the loops closes the code.
 type Live struct {
 	worker.Game
 	Place   games.Place
@@ -35,6 +38,9 @@ func (l *Live) same(o *Live) bool {
 	return l.Hash == o.Hash && bytes.Equal(l.Program.Server, o.Program.Server) &&
 		bytes.Equal(l.Library.Script, o.Library.Script) && reflect.DeepEqual(l.Def, o.Def)
 }
+
+// gone is the fingerprint of a folder that is no game's any more.
+const gone = "gone"
 
 // Catalog is the games of a box, by where they live. Reading it takes no lock.
 type Catalog struct {
@@ -158,9 +164,10 @@ type Change struct {
 }
 
 // Refresh builds the games whose files have changed and puts them in place of what was
-// live. A folder that was built before is built again only when two calls in a row
-// have found it the same: a burst of writes is one change. apply is called for each
-// change before players can reach the new definition.
+// live. A folder that was built before is built again, or dropped, only when two calls
+// in a row have found it the same: a burst of writes is one change, and some editors
+// save by deleting first. apply is called for each change before players can reach the
+// new definition.
 func (c *Catalog) Refresh(apply func(Change)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,6 +181,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		there[key] = true
 		now := fingerprint(p.Dir)
 		if c.seen[key] == now {
+			delete(c.busy, key)
 			continue
 		}
 		if c.seen[key] != "" && c.busy[key] != now {
@@ -190,11 +198,20 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		if old != nil && old.same(l) {
 			continue
 		}
+		if l.Code, err = vm.Compile(l.Program.Server); err != nil {
+			c.log.Error("a game was left out", "game", key, "error", err)
+			apply(Change{Place: p, Findings: findings})
+			continue
+		}
 		apply(Change{Place: p, Findings: findings, Old: old, New: l})
 		c.set(key, l)
 	}
 	for key, old := range *c.live.Load() {
-		if !there[key] {
+		switch {
+		case there[key]:
+		case c.busy[key] != gone:
+			c.busy[key] = gone
+		default:
 			c.set(key, nil)
 			delete(c.seen, key)
 			delete(c.busy, key)

@@ -10,6 +10,7 @@ import (
 	"gamehoster/games/body"
 	"gamehoster/games/schema"
 	"gamehoster/tick"
+	"gamehoster/tick/vm"
 	"gamehoster/wire"
 )
 
@@ -26,7 +27,8 @@ type Game struct {
 	Name    string // domain/game, for logs
 	Def     *schema.Definition
 	Program *body.Program
-	Hash    uint64 // of the definition
+	Code    *vm.Compiled // of the program; outlives the loops' use of it
+	Hash    uint64       // of the definition
 	Boss    Boss
 }
 
@@ -68,7 +70,7 @@ func (sh *shard) start() (err error) {
 		return nil
 	}
 	g := sh.game
-	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{OnFault: sh.fault})
+	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{OnFault: sh.fault, Compiled: g.Code})
 	if err != nil {
 		return fmt.Errorf("starting a shard of %s: %w", g.Name, err)
 	}

@@ -1,0 +1,62 @@
+package box
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gamehoster/games"
+)
+
+// A definition that is away for one look is being saved, not removed.
+func TestAGameIsDroppedAtTheSecondLook(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "game")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, games.DefinitionFile)
+	text := []byte(`{"player": {"fields": {"n": "u32 shared"}}}`)
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := OpenFolder(filepath.Dir(dir), 1, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func() (changes []Change) {
+		t.Helper()
+		if err := c.Refresh(func(ch Change) { changes = append(changes, ch) }); err != nil {
+			t.Fatal(err)
+		}
+		return changes
+	}
+	if got := look(); len(got) != 1 || got[0].New == nil || got[0].New.Code == nil {
+		t.Fatalf("the first look found %+v", got)
+	}
+	aside := filepath.Join(t.TempDir(), "aside")
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		move(file, aside)
+		if got := look(); len(got) != 0 {
+			t.Fatalf("dropped at the first look: %+v", got)
+		}
+		move(aside, file)
+		if got := look(); len(got) != 0 {
+			t.Fatalf("the saved definition is another one: %+v", got)
+		}
+	}
+	move(file, aside)
+	look()
+	if got := look(); len(got) != 1 || got[0].Old == nil || got[0].New != nil {
+		t.Fatalf("the second look at a removed game found %+v", got)
+	}
+	if len(c.Games()) != 0 {
+		t.Fatal("a removed game is still live")
+	}
+}
