@@ -153,6 +153,13 @@ type Config struct {
 	// this tick, and not taken by its socket before. Default 256 KiB.
 	OutboundCap int
 
+	// Unsent is the number of bytes that the kernel may hold for one connection
+	// beyond those that are on the way to the peer. The kernel's own bound is
+	// megabytes: a player that reads slowly would get a minute's old news, and be
+	// found stalled after that. Default 16 KiB. It is about TCP; other sockets
+	// keep their bounds.
+	Unsent int
+
 	// Grace is how long a peer has to finish after Close. Default 2 s.
 	Grace time.Duration
 
@@ -167,6 +174,7 @@ type Config struct {
 // The defaults of Config.
 const (
 	DefaultOutboundCap = 256 << 10
+	DefaultUnsent      = 16 << 10
 	DefaultGrace       = 2 * time.Second
 )
 
@@ -174,6 +182,9 @@ const (
 func (c Config) Filled() Config {
 	if c.OutboundCap <= 0 {
 		c.OutboundCap = DefaultOutboundCap
+	}
+	if c.Unsent <= 0 {
+		c.Unsent = DefaultUnsent
 	}
 	if c.Grace <= 0 {
 		c.Grace = DefaultGrace

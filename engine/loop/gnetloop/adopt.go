@@ -79,6 +79,8 @@ func (u *usher) run(l *Loop) {
 // enrol hands a's descriptor to gnet, which works on a duplicate. It reports
 // whether the connection was opened; the descriptor given is closed either way.
 func enrol(l *Loop, a *adoption) bool {
+	// Only TCP has it, and does without on the kernels that lack it.
+	_ = unix.SetsockoptInt(a.fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, l.cfg.Unsent)
 	f := os.NewFile(uintptr(a.fd), "adopted")
 	if f == nil {
 		return false

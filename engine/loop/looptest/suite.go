@@ -37,6 +37,7 @@ func Run(t *testing.T, mk Make) {
 		{"DeadHandles", testDeadHandles},
 		{"HandlesSurviveDescriptorReuse", testReuse},
 		{"StalledReader", testStalled},
+		{"TheKernelHoldsLittleForOneWhoDoesNotRead", testUnsent},
 		{"CloseDuringFlushIsToldLater", testCloseInFlush},
 		{"DeadOnArrival", testDeadOnArrival},
 		{"Ticks", testTicks},
@@ -438,6 +439,30 @@ func testStalled(t *testing.T, mk Make) {
 	}
 	if got := expectEOF(t, c, true); got != "" {
 		t.Errorf("%d bytes of the frame arrived", len(got))
+	}
+}
+
+// testUnsent sends small pieces, as ticks do, to a peer that reads nothing: it is
+// found stalled before the kernel has taken much more than what is on the way.
+func testUnsent(t *testing.T, mk Make) {
+	r, opened, _ := open(t, mk, loop.Config{})
+	c := r.connect("", 0)
+	if err := c.SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	h := await.Value(t, opened, "OnOpen")
+	taken := 0
+	await.True(t, "the connection to stall", func() (stalled bool) {
+		r.do(func() {
+			r.loop.Send(h, make([]byte, 1<<10))
+			stalled = len(r.loop.Flush()) > 0
+		})
+		taken += 1 << 10
+		return stalled
+	})
+	// The window that the peer opened at first is on the way already.
+	if limit := 256<<10 + loop.DefaultUnsent; taken > limit {
+		t.Errorf("%d KB were taken for a peer that does not read, want at most %d", taken>>10, limit>>10)
 	}
 }
 
