@@ -55,7 +55,7 @@ type Func struct {
 	Result Type
 	Body   []Stmt
 	Inline bool // worth copying into every caller
-	Keep   bool // never inlined: entered by the host or by the driver
+	Keep   bool // never inlined: entered from outside, or long and rarely on the way
 }
 
 // Global is a mutable variable of the module.

@@ -121,6 +121,12 @@ func (f *folder) expr(x ir.Expr) ir.Expr {
 			}
 			return x.Else
 		}
+		if c, ok := x.Else.(*ir.Const); ok && c.T == ir.I32 && c.Bits == 0 && isTruth(x.Test) && isTruth(x.Then) && light(x.Then) {
+			return fold1(ir.AndI32, x.Test, x.Then) // cheaper than a branch
+		}
+		if isInt(x.Then, 1) && isTruth(x.Test) && isTruth(x.Else) && light(x.Else) {
+			return fold1(ir.OrI32, x.Test, x.Else)
+		}
 	case *ir.Call:
 		if x.Fn == f.Rem {
 			return f.rem(x)
@@ -164,6 +170,24 @@ func (f *folder) apply(x *ir.Apply) ir.Expr {
 				}
 			}
 		}
+	case ir.EqI32:
+		if same(x.X, x.Y) {
+			return ir.Int(1)
+		}
+	case ir.LtU32:
+		if a, b := spanOf(x.X), spanOf(x.Y); a.lo >= 0 && a.hi < b.lo {
+			return ir.Int(1)
+		}
+	case ir.AndI32:
+		if isInt(x.X, 1) && isTruth(x.Y) {
+			return x.Y
+		}
+		if isInt(x.Y, 1) && isTruth(x.X) {
+			return x.X
+		}
+		if isInt(x.X, 0) && pure(x.Y) || isInt(x.Y, 0) && pure(x.X) {
+			return ir.Int(0)
+		}
 	case ir.DivF64:
 		// Dividing by a power of two is multiplying by its inverse, to the bit.
 		if v, ok := number(x.Y); ok {
@@ -180,6 +204,25 @@ func (f *folder) apply(x *ir.Apply) ir.Expr {
 		}
 	}
 	return integers(x)
+}
+
+func isTruth(x ir.Expr) bool {
+	a, ok := x.(*ir.Apply)
+	return ok && truth(a)
+}
+
+// light reports whether x costs so little that it may be evaluated in vain.
+func light(x ir.Expr) bool {
+	n := 0
+	ir.EachIn(x, nil, func(ir.Expr) { n++ })
+	return n <= 8 && pure(x)
+}
+
+// same reports whether two expressions are the same read of a local.
+func same(x, y ir.Expr) bool {
+	a, ok1 := x.(*ir.Get)
+	b, ok2 := y.(*ir.Get)
+	return ok1 && ok2 && a.Local == b.Local
 }
 
 // truth reports whether an operator yields 0 or 1.

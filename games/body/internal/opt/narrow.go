@@ -7,10 +7,10 @@ import (
 )
 
 // narrow keeps the f64 locals of a function that only ever hold whole numbers of
-// an i32 as such, and reports whether there were any. A counter that grows by
+// an i32 as such. A counter that grows by
 // constants is one of them: every round of a loop that bodies write takes fuel,
 // so no statement runs more often than the body's fuel allows, plus once.
-func narrow(o Options, f *ir.Func) bool {
+func narrow(o Options, f *ir.Func) {
 	n := &narrower{fuel: int64(o.BodyFuel) + 1, sets: map[*ir.Local][]ir.Expr{}, spans: map[*ir.Local]span{}}
 	params := map[*ir.Local]bool{}
 	for _, p := range f.Params {
@@ -32,7 +32,7 @@ func narrow(o Options, f *ir.Func) bool {
 		}
 	}
 	if len(locals) == 0 {
-		return false
+		return
 	}
 	r := &ir.Rewriter{}
 	r.Expr = func(x ir.Expr) ir.Expr {
@@ -48,7 +48,6 @@ func narrow(o Options, f *ir.Func) bool {
 		return []ir.Stmt{s}
 	}
 	f.Body = r.Body(f.Body)
-	return true
 }
 
 type narrower struct {

@@ -2,6 +2,7 @@
 //
 //	inline:  small helpers, and those with one caller, become part of their callers
 //	fold:    constants are computed, tests turned around, conversions cancelled
+//	copies:  names that stand for other names or constants go
 //	narrow:  numbers that are certainly small integers are kept as i32
 //
 // All of it works on symbolic places, so both sides get the same code, and none
@@ -42,9 +43,11 @@ func (o *Optimiser) Run(roots ...*ir.Func) {
 		inline(f, calls)
 		o.Charge(f)
 		f.Body = fold(o.Options, f.Body)
-		if narrow(o.Options, f) {
-			f.Body = fold(o.Options, f.Body)
-		}
+		copies(f)
+		narrow(o.Options, f)
+		f.Body = fold(o.Options, f.Body)
+		copies(f)
+		f.Body = fold(o.Options, f.Body)
 	}
 }
 

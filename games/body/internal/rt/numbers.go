@@ -34,7 +34,7 @@ func fraction(bits *ir.Local) ir.Expr { return ir.Do(ir.AndI64, get(bits), ir.Lo
 func (r *Runtime) Rem() *ir.Func {
 	return r.once("rem", func(f *ir.Func) {
 		x, y := local("x", ir.F64), local("y", ir.F64)
-		f.Params, f.Result = []*ir.Local{x, y}, ir.F64
+		f.Params, f.Result, f.Keep = []*ir.Local{x, y}, ir.F64, true
 		ax, ay := local("ax", ir.F64), local("ay", ir.F64)
 		a, b := local("a", ir.I64), local("b", ir.I64)
 		ea, eb, n, s := local("ea", ir.I64), local("eb", ir.I64), local("n", ir.I64), local("s", ir.I64)
@@ -112,7 +112,7 @@ func (r *Runtime) Sign() *ir.Func {
 func (r *Runtime) SetStr() *ir.Func {
 	return r.once("str.set", func(f *ir.Func) {
 		to, room, from, n := local("to", ir.I32), local("room", ir.I32), local("from", ir.I32), local("n", ir.I32)
-		f.Params = []*ir.Local{to, room, from}
+		f.Params, f.Keep = []*ir.Local{to, room, from}, true
 		tail := ir.Do(ir.EqI32, ir.Do(ir.AndI32, byteAt(add(get(from), get(n)), 1), ir.Int(0xc0)), ir.Int(0x80))
 		f.Body = []ir.Stmt{
 			when(ir.Do(ir.EqI32, get(to), get(from)), &ir.Return{}),

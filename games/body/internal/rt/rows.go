@@ -16,7 +16,7 @@ func (r *Runtime) Spawn(t *schema.Type, server bool) *ir.Func {
 	}
 	return r.once(name, func(f *ir.Func) {
 		base, id := local("base", ir.I32), local("id", ir.I32)
-		f.Params, f.Result = []*ir.Local{base}, ir.I32
+		f.Params, f.Result, f.Keep = []*ir.Local{base}, ir.I32, true
 		row := local("row", ir.I32)
 		f.Body = []ir.Stmt{
 			when(ir.Do(ir.EqI32, load(get(base), counts(t, schema.CountRows)), ir.Int(t.Max)), ret(ir.Int(0))),
@@ -88,7 +88,7 @@ func MemOf(k schema.Kind) ir.Mem {
 func (r *Runtime) Find(t *schema.Type) *ir.Func {
 	return r.once(typed("find", t), func(f *ir.Func) {
 		base, id := local("base", ir.I32), local("id", ir.I32)
-		f.Params, f.Result = []*ir.Local{base, id}, ir.I32
+		f.Params, f.Result, f.Keep = []*ir.Local{base, id}, ir.I32, true
 		from, to, mid, row, end := local("from", ir.I32), local("to", ir.I32), local("mid", ir.I32), local("row", ir.I32), local("end", ir.I32)
 		at := func(i *ir.Local) ir.Expr {
 			return add(FirstRow(get(base), t), ir.Do(ir.MulI32, get(i), Stride(t)))
