@@ -1,9 +1,13 @@
 package ir
 
-// Rewriter copies a body, changing it on the way. Its functions see nodes that
-// were copied already, children first, and may give them back as they are; either
-// may be nil. Locals and labels are looked up in the maps and kept where they are
-// not found, so that a copy can have its own.
+// Rewriter changes a body without touching the original: what stays as it is is
+// shared with it, what changes is copied on the way up. Its functions see nodes
+// whose parts were rewritten already, and give them back as they are or something
+// else; either may be nil. Locals and labels are looked up in the maps and kept
+// where they are not found, so that a copy can have its own.
+//
+// As nodes and lists are shared, whoever changes one in place may do so only in
+// ways that are right for every owner, and must not append to a list.
 type Rewriter struct {
 	Expr   func(Expr) Expr
 	Stmt   func(Stmt) []Stmt
@@ -11,26 +15,43 @@ type Rewriter struct {
 	Labels map[*Label]*Label
 }
 
-// Body gives the changed copy of a list of statements.
+// Body gives the changed list of statements.
 func (r *Rewriter) Body(list []Stmt) []Stmt {
 	var out []Stmt
-	for _, s := range list {
-		s = r.copyStmt(s)
+	changed := false
+	for i, s := range list {
+		t := r.stmt(s)
 		if r.Stmt == nil {
-			out = append(out, s)
-		} else {
-			out = append(out, r.Stmt(s)...)
+			if t != s && !changed {
+				changed = true
+				out = append(make([]Stmt, 0, len(list)), list[:i]...)
+			}
+			if changed {
+				out = append(out, t)
+			}
+			continue
 		}
+		ts := r.Stmt(t)
+		if !changed && (len(ts) != 1 || ts[0] != s) {
+			changed = true
+			out = append(make([]Stmt, 0, len(list)+len(ts)), list[:i]...)
+		}
+		if changed {
+			out = append(out, ts...)
+		}
+	}
+	if !changed {
+		return list
 	}
 	return out
 }
 
-// Value gives the changed copy of an expression; nil stays nil.
+// Value gives the changed expression; nil stays nil.
 func (r *Rewriter) Value(x Expr) Expr {
 	if x == nil {
 		return nil
 	}
-	x = r.copyExpr(x)
+	x = r.expr(x)
 	if r.Expr != nil {
 		x = r.Expr(x)
 	}
@@ -51,52 +72,97 @@ func (r *Rewriter) label(l *Label) *Label {
 	return l
 }
 
-func (r *Rewriter) copyStmt(s Stmt) Stmt {
+// equal reports whether two lists are the same list.
+func equal(a, b []Stmt) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func (r *Rewriter) stmt(s Stmt) Stmt {
 	switch s := s.(type) {
 	case *Set:
-		return &Set{r.local(s.Local), r.Value(s.X)}
+		if l, x := r.local(s.Local), r.Value(s.X); l != s.Local || x != s.X {
+			return &Set{l, x}
+		}
 	case *SetGlobal:
-		return &SetGlobal{s.Global, r.Value(s.X)}
+		if x := r.Value(s.X); x != s.X {
+			return &SetGlobal{s.Global, x}
+		}
 	case *Store:
-		return &Store{r.Value(s.Addr), s.Off, s.Mem, r.Value(s.X), s.Sent}
+		if addr, x := r.Value(s.Addr), r.Value(s.X); addr != s.Addr || x != s.X {
+			return &Store{addr, s.Off, s.Mem, x, s.Sent}
+		}
 	case *Copy:
-		return &Copy{r.Value(s.Dst), r.Value(s.Src), r.Value(s.N), s.Sent}
+		if dst, src, n := r.Value(s.Dst), r.Value(s.Src), r.Value(s.N); dst != s.Dst || src != s.Src || n != s.N {
+			return &Copy{dst, src, n, s.Sent}
+		}
 	case *Fill:
-		return &Fill{r.Value(s.Dst), r.Value(s.N)}
+		if dst, n := r.Value(s.Dst), r.Value(s.N); dst != s.Dst || n != s.N {
+			return &Fill{dst, n}
+		}
 	case *Eval:
-		return &Eval{r.Value(s.X)}
+		if x := r.Value(s.X); x != s.X {
+			return &Eval{x}
+		}
 	case *If:
-		return &If{r.Value(s.Test), r.Body(s.Then), r.Body(s.Else)}
+		if test, then, other := r.Value(s.Test), r.Body(s.Then), r.Body(s.Else); test != s.Test || !equal(then, s.Then) || !equal(other, s.Else) {
+			return &If{test, then, other}
+		}
 	case *Block:
-		return &Block{r.label(s.Label), r.Body(s.Body)}
+		if l, body := r.label(s.Label), r.Body(s.Body); l != s.Label || !equal(body, s.Body) {
+			return &Block{l, body}
+		}
 	case *Loop:
-		return &Loop{r.label(s.Label), r.Body(s.Body)}
+		if l, body := r.label(s.Label), r.Body(s.Body); l != s.Label || !equal(body, s.Body) {
+			return &Loop{l, body}
+		}
 	case *Br:
-		return &Br{r.label(s.Label)}
+		if l := r.label(s.Label); l != s.Label {
+			return &Br{l}
+		}
 	case *Return:
-		return &Return{r.Value(s.X)}
+		if x := r.Value(s.X); x != s.X {
+			return &Return{x}
+		}
 	}
 	return s // Fuel and Trap have nothing to change
 }
 
-func (r *Rewriter) copyExpr(x Expr) Expr {
+func (r *Rewriter) expr(x Expr) Expr {
 	switch x := x.(type) {
 	case *Get:
-		return &Get{r.local(x.Local)}
-	case *Load:
-		return &Load{r.Value(x.Addr), x.Off, x.Mem}
-	case *Apply:
-		return &Apply{x.Op, r.Value(x.X), r.Value(x.Y)}
-	case *Cond:
-		return &Cond{r.Value(x.Test), r.Value(x.Then), r.Value(x.Else)}
-	case *Call:
-		args := make([]Expr, len(x.Args))
-		for i, a := range x.Args {
-			args[i] = r.Value(a)
+		if l := r.local(x.Local); l != x.Local {
+			return &Get{l}
 		}
-		return &Call{x.Fn, args}
+	case *Load:
+		if addr := r.Value(x.Addr); addr != x.Addr {
+			return &Load{addr, x.Off, x.Mem}
+		}
+	case *Apply:
+		if a, b := r.Value(x.X), r.Value(x.Y); a != x.X || b != x.Y {
+			return &Apply{x.Op, a, b}
+		}
+	case *Cond:
+		if test, then, other := r.Value(x.Test), r.Value(x.Then), r.Value(x.Else); test != x.Test || then != x.Then || other != x.Else {
+			return &Cond{test, then, other}
+		}
+	case *Call:
+		var args []Expr
+		for i, a := range x.Args {
+			b := r.Value(a)
+			if b != a && args == nil {
+				args = append(make([]Expr, 0, len(x.Args)), x.Args[:i]...)
+			}
+			if args != nil {
+				args = append(args, b)
+			}
+		}
+		if args != nil {
+			return &Call{x.Fn, args}
+		}
 	case *Seq:
-		return &Seq{r.Body(x.Body), r.Value(x.Value)}
+		if body, v := r.Body(x.Body), r.Value(x.Value); !equal(body, x.Body) || v != x.Value {
+			return &Seq{body, v}
+		}
 	}
 	return x // the others have no parts
 }

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"math"
+	"slices"
 
 	"gamehoster/games/body/internal/ir"
 )
@@ -13,45 +14,58 @@ func fold(o Options, body []ir.Stmt) []ir.Stmt {
 	return r.Body(body)
 }
 
-type folder struct{ Options }
+type folder struct {
+	Options
+	buf [1]ir.Stmt
+}
+
+// one is a list of one statement, in memory that the next call uses again: the
+// rewriter reads it at once.
+func (f *folder) one(s ir.Stmt) []ir.Stmt {
+	f.buf[0] = s
+	return f.buf[:]
+}
 
 func (f *folder) stmt(s ir.Stmt) []ir.Stmt {
 	switch s := s.(type) {
 	case *ir.Set:
 		if q, ok := s.X.(*ir.Seq); ok {
-			return append(q.Body, f.stmt(&ir.Set{Local: s.Local, X: q.Value})...)
+			return slices.Concat(q.Body, f.stmt(&ir.Set{Local: s.Local, X: q.Value}))
 		}
 	case *ir.Return:
 		if q, ok := s.X.(*ir.Seq); ok {
-			return append(q.Body, &ir.Return{X: q.Value})
+			return slices.Concat(q.Body, f.one(&ir.Return{X: q.Value}))
 		}
 	case *ir.Eval:
 		if q, ok := s.X.(*ir.Seq); ok {
-			return append(q.Body, f.stmt(&ir.Eval{X: q.Value})...)
+			return slices.Concat(q.Body, f.stmt(&ir.Eval{X: q.Value}))
 		}
 		if pure(s.X) {
 			return nil
 		}
 	case *ir.If:
-		s.Test = test(s.Test)
-		if c, ok := s.Test.(*ir.Const); ok {
+		t := test(s.Test)
+		if c, ok := t.(*ir.Const); ok {
 			if c.Bits != 0 {
 				return s.Then
 			}
 			return s.Else
 		}
 		if len(s.Then) == 0 && len(s.Else) == 0 {
-			return f.stmt(&ir.Eval{X: s.Test})
+			return f.stmt(&ir.Eval{X: t})
 		}
-		if q, ok := s.Test.(*ir.Seq); ok {
-			return append(q.Body, &ir.If{Test: q.Value, Then: s.Then, Else: s.Else})
+		if q, ok := t.(*ir.Seq); ok {
+			return slices.Concat(q.Body, f.one(&ir.If{Test: q.Value, Then: s.Then, Else: s.Else}))
+		}
+		if t != s.Test {
+			return f.one(&ir.If{Test: t, Then: s.Then, Else: s.Else})
 		}
 	case *ir.Block:
 		if !jumps(s.Body, s.Label) {
 			return s.Body
 		}
 	}
-	return []ir.Stmt{s}
+	return f.one(s)
 }
 
 // pure reports whether an expression can be left out if its value is not used.
@@ -114,7 +128,9 @@ func (f *folder) expr(x ir.Expr) ir.Expr {
 	case *ir.Apply:
 		return f.apply(x)
 	case *ir.Cond:
-		x.Test = test(x.Test)
+		if t := test(x.Test); t != x.Test {
+			x = &ir.Cond{Test: t, Then: x.Then, Else: x.Else}
+		}
 		if c, ok := x.Test.(*ir.Const); ok {
 			if c.Bits != 0 {
 				return x.Then
@@ -127,6 +143,7 @@ func (f *folder) expr(x ir.Expr) ir.Expr {
 		if isInt(x.Then, 1) && isTruth(x.Test) && isTruth(x.Else) && light(x.Else) {
 			return fold1(ir.OrI32, x.Test, x.Else)
 		}
+		return x
 	case *ir.Call:
 		if x.Fn == f.Rem {
 			return f.rem(x)
@@ -136,7 +153,7 @@ func (f *folder) expr(x ir.Expr) ir.Expr {
 			return x.Value
 		}
 		if inner, ok := x.Value.(*ir.Seq); ok {
-			return &ir.Seq{Body: append(x.Body, inner.Body...), Value: inner.Value}
+			return &ir.Seq{Body: slices.Concat(x.Body, inner.Body), Value: inner.Value}
 		}
 	case *ir.Load:
 		// An addition of a constant joins the offset.
