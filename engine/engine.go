@@ -53,6 +53,10 @@ const watchPeriod = 150 * time.Millisecond
 // who compares them with the clients'.
 const devHashes = 256
 
+// outboundCap is the largest snapshot that a client can be sent, in bytes. What waits for
+// a socket is that or less: one that has not taken all it was sent gets no more.
+const outboundCap = 64 << 20
+
 // Box is a running server.
 type Box struct {
 	cfg     Config
@@ -85,7 +89,7 @@ func New(c Config) (*Box, error) {
 		host := worker.NewHost(worker.Options{
 			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnClose: b.closed,
 		})
-		l := gnetloop.New(host, loop.Config{Pin: c.Loops > 1, CPU: i, Log: c.Log})
+		l := gnetloop.New(host, loop.Config{OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Log: c.Log})
 		host.Bind(l)
 		b.loops = append(b.loops, l)
 	}
@@ -113,6 +117,7 @@ func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       5 * time.Second, // a body that nobody asked for is read, too
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,

@@ -49,7 +49,7 @@ func tryDial(t *testing.T, addr netip.AddrPort, target, origin string) (*peer, e
 		return nil, err
 	}
 	t.Cleanup(func() { conn.Close() })
-	p := &peer{t: t, conn: conn, reader: ws.NewReader(1<<20, ws.ClientSide), buf: make([]byte, 64<<10)}
+	p := &peer{t: t, conn: conn, reader: ws.NewReader(4<<20, ws.ClientSide), buf: make([]byte, 64<<10)}
 	var nonce [16]byte
 	rand.Read(nonce[:])
 	d := ws.Dial{Host: addr.String(), Target: target, Origin: origin, Nonce: nonce}

@@ -53,6 +53,7 @@ type Options struct {
 	Hashes  int // how many recent state hashes an instance keeps for Inspect; 0 for none
 	Log     *slog.Logger
 	OnClose func(Closed) // a socket has ended; nil for none
+	Now     func() int64 // the loop's time; nil for loop.Now
 }
 
 // Closed is the end of one socket, for the log.
@@ -73,6 +74,7 @@ type Host struct {
 	sockets map[loop.Handle]*socket
 	out     session.Outbox
 	sweep   int64 // when the next one is due
+	spared  bool  // the last one was left out, because the loop had been held up
 }
 
 // NewHost makes the handler of a loop that is bound to it with Bind.
@@ -82,6 +84,9 @@ func NewHost(o Options) *Host {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = loop.Now
 	}
 	return &Host{opts: o, games: map[uint64]*shard{}, sockets: map[loop.Handle]*socket{}}
 }
@@ -105,7 +110,7 @@ type socket struct {
 
 // OnOpen seats a socket that was handed over.
 func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
-	now := loop.Now()
+	now := h.opts.Now()
 	s := &socket{handle: hd, opened: now, conn: session.NewConn(&h.opts.Limits, now)}
 	h.sockets[hd] = s
 	sh := h.games[tag>>GameShift]
@@ -136,16 +141,18 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 	if s == nil || s.ended {
 		return
 	}
-	now := loop.Now()
-	end, ended := s.conn.Feed(p, now, s.in.elapsed(now), s.viewer, &h.out)
-	if b := h.out.Take(); len(b) > 0 {
+	end, ended := s.in.feed(s, p, h.opts.Now())
+	b := h.out.Take()
+	switch {
+	case s.ended: // with its instance
+	case ended:
 		h.loop.Send(hd, b)
-		if !ended {
-			h.loop.Flush()
-		}
-	}
-	if ended {
 		h.shut(s, end)
+	case len(b) > 0 && !h.loop.Stalled(hd):
+		// One that does not take what it is sent gets no answers on top: what waits
+		// for a socket is what one send has written.
+		h.loop.Send(hd, b)
+		h.loop.Flush()
 	}
 }
 
@@ -163,7 +170,7 @@ func (h *Host) OnClose(hd loop.Handle, err error) {
 			s.end.Reason = err.Error()
 		}
 	}
-	now := loop.Now()
+	now := h.opts.Now()
 	if s.in != nil {
 		s.in.shard.stand(s, now)
 	}
@@ -190,9 +197,14 @@ func (h *Host) OnTick(now int64) (next int64) {
 		}
 	}
 	if now >= h.sweep {
-		h.sweepAll(now)
+		// A loop that was held up, as by a stopped process, must first read what its
+		// clients have sent meanwhile before it finds them silent.
+		h.spared = !h.spared && now-h.sweep >= sweepPeriod
+		if !h.spared {
+			h.sweepAll(now)
+			ran = true
+		}
 		h.sweep = now + sweepPeriod
-		ran = true
 	}
 	if ran {
 		h.loop.Flush()

@@ -1,22 +1,28 @@
 package worker
 
 import (
+	"fmt"
+	"runtime/debug"
 	"slices"
 
+	"gamehoster/engine/session"
 	"gamehoster/tick"
 	"gamehoster/wire"
+	"gamehoster/wire/ws"
 )
 
 // instance is one running world and who sits in it.
 type instance struct {
 	shard   *shard
 	id      InstanceID
+	name    string
 	sim     *tick.Instance
 	slot    int
 	sockets []*socket
 	seats   []*seat
 	empty   int64 // since when nobody sits here; 0 while somebody does
 	open    bool  // as the boss knows it
+	broken  bool  // given up after a panic; sim is in no state to be used
 	hashes  hashRing
 }
 
@@ -29,18 +35,19 @@ type seat struct {
 }
 
 // over reports whether the instance runs no more ticks.
-func (in *instance) over() bool { return in.sim.Ended() }
+func (in *instance) over() bool { return in.broken || in.sim.Ended() }
 
 // tellOpen tells the boss whether the game gives seats, where that has changed.
 func (in *instance) tellOpen() {
-	if open := in.sim.Open(); open != in.open {
+	if open := !in.broken && in.sim.Open(); open != in.open {
 		in.open = open
 		in.shard.game.Boss.SetOpen(in.id, open)
 	}
 }
 
 // seat makes a place for a new socket. It reports false where the game gives none.
-func (in *instance) seat(s *socket) bool {
+func (in *instance) seat(s *socket) (ok bool) {
+	defer in.contain("seating a player")
 	if in.over() {
 		return false
 	}
@@ -58,7 +65,8 @@ func (in *instance) seat(s *socket) bool {
 
 // attach lets a socket see the instance, from the seat if it is not nil. It reports
 // false where the seat's player is no more.
-func (in *instance) attach(s *socket, k *seat) bool {
+func (in *instance) attach(s *socket, k *seat) (ok bool) {
+	defer in.contain("attaching a socket")
 	opts := tick.ViewerOptions{Thin: s.reservation.Thin, Watch: k == nil}
 	var player uint32
 	if k != nil {
@@ -77,8 +85,45 @@ func (in *instance) attach(s *socket, k *seat) bool {
 	return true
 }
 
+// feed hands a socket's bytes to its session.
+func (in *instance) feed(s *socket, p []byte, now int64) (end session.End, ended bool) {
+	defer in.contain("reading a client's messages")
+	return s.conn.Feed(p, now, in.elapsed(now), s.viewer, &in.shard.host.out)
+}
+
+// contain is deferred where an instance is worked on. A panic there is a fault of the
+// server's that whoever found it can bring about again, and it must not end the
+// process with everybody's games. What the instance was in the middle of is not known,
+// so the instance is given up; nothing that others use is left half done by it.
+func (in *instance) contain(doing string) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	h := in.shard.host
+	h.opts.Log.Error("an instance was given up: the server failed", "game", in.shard.game.Name,
+		"instance", in.name, "doing", doing, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+	h.out.Take()
+	in.broken = true
+	in.tellOpen()
+	for _, s := range in.sockets {
+		h.end(s, uint16(ws.CloseInternal), "the server failed")
+	}
+}
+
+// retire frees the instance. The memory of a broken one may not come back.
+func (in *instance) retire() {
+	defer in.contain("retiring it")
+	in.sim.Retire()
+}
+
+// flushAbove is how many bytes of one send are written at once: what many viewers get
+// in a tick is not to lie in memory twice when each of them is sent a large state.
+const flushAbove = 64 << 10
+
 // step runs one tick of an instance and, on a send tick, sends to each viewer.
 func (in *instance) step(now int64) {
+	defer in.contain("running a tick")
 	sim := in.sim
 	if in.over() {
 		return
@@ -116,28 +161,39 @@ func (in *instance) send(s *socket, now int64) {
 		return
 	}
 	s.viewer.Send(&h.out)
-	if b := h.out.Take(); len(b) > 0 {
-		h.loop.Send(s.handle, b)
+	b := h.out.Take()
+	if len(b) == 0 {
+		return
+	}
+	h.loop.Send(s.handle, b)
+	if len(b) > flushAbove {
+		h.loop.Flush()
 	}
 }
 
 // detach ends the stream of a socket, once.
 func (in *instance) detach(s *socket) {
+	defer in.contain("detaching a socket")
 	if i := slices.Index(in.sockets, s); i >= 0 {
 		in.sockets = slices.Delete(in.sockets, i, i+1)
-		in.sim.Detach(s.viewer)
+		if !in.broken {
+			in.sim.Detach(s.viewer)
+		}
 	}
 }
 
 // giveUp lets the players leave whose seats were kept long enough.
 func (in *instance) giveUp(now int64) {
+	defer in.contain("letting a player leave")
 	kept := in.seats[:0]
 	for _, k := range in.seats {
 		if k.socket != nil || now < k.until {
 			kept = append(kept, k)
 			continue
 		}
-		in.sim.Leave(k.player)
+		if !in.broken {
+			in.sim.Leave(k.player)
+		}
 		in.shard.game.Boss.Release(in.id)
 	}
 	clear(in.seats[len(kept):])

@@ -4,9 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"runtime/debug"
 	"time"
 
-	"gamehoster/engine/loop"
 	"gamehoster/games/body"
 	"gamehoster/games/schema"
 	"gamehoster/tick"
@@ -20,6 +20,10 @@ const emptyGrace = 5 * time.Second
 
 // faultLogPeriod is how often an error of one body is logged.
 const faultLogPeriod = int64(time.Second)
+
+// dropLogPeriod is how often a game's dropped ticks are logged. A loop that cannot keep
+// up drops some in every period of its instances.
+const dropLogPeriod = int64(time.Second)
 
 // Game is a game as a loop runs it.
 type Game struct {
@@ -40,6 +44,7 @@ type shard struct {
 	instances map[InstanceID]*instance
 	schedule  *schedule[*instance]
 	dropped   uint64 // of the schedule's dropped ticks, those logged
+	warned    int64  // when
 	faults    map[faultKey]*faultCount
 }
 
@@ -86,7 +91,7 @@ const sitTries = 3
 func (sh *shard) sit(s *socket, now int64) (code uint16, reason string) {
 	r := &s.reservation
 	if !r.Resume.IsZero() {
-		if in := sh.instances[r.Instance]; in != nil {
+		if in := sh.instances[r.Instance]; in != nil && !in.broken {
 			if k := in.resume(r.Resume); k != nil {
 				return sh.takeOver(s, in, k, now)
 			}
@@ -159,7 +164,12 @@ func (sh *shard) at(r *Reservation, now int64) (*instance, error) {
 	return sh.create(r, now)
 }
 
-func (sh *shard) create(r *Reservation, now int64) (*instance, error) {
+func (sh *shard) create(r *Reservation, now int64) (_ *instance, err error) {
+	defer func() {
+		if p := recover(); p != nil { // see instance.contain
+			err = fmt.Errorf("the server failed: %v\n%s", p, debug.Stack())
+		}
+	}()
 	if err := sh.start(); err != nil {
 		return nil, err
 	}
@@ -167,7 +177,7 @@ func (sh *shard) create(r *Reservation, now int64) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{shard: sh, id: r.Instance, sim: sim, empty: now, open: true}
+	in := &instance{shard: sh, id: r.Instance, name: r.InstanceName, sim: sim, empty: now, open: true}
 	in.hashes.init(sh.host.opts.Hashes)
 	in.slot = sh.schedule.add(in, now)
 	sh.instances[in.id] = in
@@ -204,7 +214,8 @@ func (sh *shard) run(now int64) (ran bool) {
 			in.step(now)
 		}
 	}
-	if dropped := sh.schedule.dropped; dropped != sh.dropped {
+	if dropped := sh.schedule.dropped; dropped != sh.dropped && now-sh.warned >= dropLogPeriod {
+		sh.warned = now
 		sh.host.opts.Log.Warn("ticks dropped after the loop was held up", "game", sh.game.Name, "ticks", dropped-sh.dropped)
 		sh.dropped = dropped
 	}
@@ -215,7 +226,7 @@ func (sh *shard) run(now int64) (ran bool) {
 func (sh *shard) sweep(now int64) {
 	for id, in := range sh.instances {
 		in.giveUp(now)
-		ended := in.sim.Ended()
+		ended := in.over()
 		if !ended && (in.empty == 0 || now-in.empty < int64(emptyGrace)) {
 			continue
 		}
@@ -223,7 +234,7 @@ func (sh *shard) sweep(now int64) {
 			continue
 		}
 		sh.schedule.remove(in, in.slot)
-		in.sim.Retire()
+		in.retire()
 		delete(sh.instances, id)
 	}
 }
@@ -231,7 +242,7 @@ func (sh *shard) sweep(now int64) {
 // fault logs an error of a body, once a second for each body, with the number of
 // times it happened since.
 func (sh *shard) fault(in *tick.Instance, f tick.FaultReport) {
-	now := loop.Now()
+	now := sh.host.opts.Now()
 	k := faultKey{f.Body, f.Fault}
 	c := sh.faults[k]
 	if c == nil {
@@ -257,7 +268,7 @@ func (sh *shard) close(code uint16, reason string) error {
 			s.in = nil
 		}
 		sh.game.Boss.Retire(in.id, true)
-		in.sim.Retire()
+		in.retire()
 	}
 	clear(sh.instances)
 	if sh.sim == nil {
