@@ -54,6 +54,7 @@ type Func struct {
 	Params []*Local
 	Result Type
 	Body   []Stmt
+	Fresh  bool // writes nothing but what stands at fixed places, and memory that nobody read yet
 	Inline bool // worth copying into every caller
 	Keep   bool // never inlined: entered from outside, or long and rarely on the way
 }

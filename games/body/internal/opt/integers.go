@@ -54,15 +54,8 @@ func spanOf(x ir.Expr) span {
 		v := int64(int32(uint32(x.Bits)))
 		return span{v, v}
 	case *ir.Load:
-		switch x.Mem {
-		case ir.MemI8:
-			return span{-128, 127}
-		case ir.MemU8:
-			return span{0, 255}
-		case ir.MemI16:
-			return span{-32768, 32767}
-		case ir.MemU16:
-			return span{0, 65535}
+		if s, ok := memSpan(x.Mem); ok {
+			return s
 		}
 	case *ir.Get:
 		if l := x.Local; l.Lo != 0 || l.Hi != 0 {

@@ -4,6 +4,7 @@
 //	fold:    constants are computed, tests turned around, conversions cancelled
 //	copies:  names that stand for other names or constants go
 //	narrow:  numbers that are certainly small integers are kept as i32
+//	loads:   memory is read once where that is enough
 //
 // All of it works on symbolic places, so both sides get the same code, and none
 // of it depends on the side: a body that runs out of fuel on one does so on the
@@ -25,11 +26,14 @@ type Options struct {
 // Optimiser improves the functions of one game, each once.
 type Optimiser struct {
 	Options
-	done map[*ir.Func]bool
+	done    map[*ir.Func]bool
+	effects *effects
 }
 
 // New gives an Optimiser.
-func New(o Options) *Optimiser { return &Optimiser{Options: o, done: map[*ir.Func]bool{}} }
+func New(o Options) *Optimiser {
+	return &Optimiser{Options: o, done: map[*ir.Func]bool{}, effects: &effects{map[*ir.Func]effect{}}}
+}
 
 // Run improves everything that the roots lead to and that was not improved yet.
 func (o *Optimiser) Run(roots ...*ir.Func) {
@@ -46,6 +50,7 @@ func (o *Optimiser) Run(roots ...*ir.Func) {
 		copies(f)
 		narrow(o.Options, f)
 		f.Body = fold(o.Options, f.Body)
+		loads(f, o.effects)
 		copies(f)
 		f.Body = fold(o.Options, f.Body)
 	}

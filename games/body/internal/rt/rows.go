@@ -16,7 +16,7 @@ func (r *Runtime) Spawn(t *schema.Type, server bool) *ir.Func {
 	}
 	return r.once(name, func(f *ir.Func) {
 		base, id := local("base", ir.I32), local("id", ir.I32)
-		f.Params, f.Result, f.Keep = []*ir.Local{base}, ir.I32, true
+		f.Params, f.Result, f.Keep, f.Fresh = []*ir.Local{base}, ir.I32, true, true
 		row := local("row", ir.I32)
 		f.Body = []ir.Stmt{
 			when(ir.Do(ir.EqI32, load(get(base), counts(t, schema.CountRows)), ir.Int(t.Max)), ret(ir.Int(0))),
