@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gamehoster/engine/box"
+	"gamehoster/engine/door"
+	"gamehoster/engine/gate"
 )
 
 // Config says how a box runs. The zero value of a field means its default, where one is
@@ -19,7 +21,8 @@ type Config struct {
 	Dev   bool   // watch the files, rebuild on save, serve the games' pages
 	Loops int    // event loops; one per core
 
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts; loopback
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts, and who are not limited; loopback
+	Limits         gate.Limits    // of one address
 	DrainTimeout   time.Duration  // how long a stop waits for HTTP requests being answered; 5 s
 	Log            *slog.Logger   // discards where nil
 
@@ -37,6 +40,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Loops <= 0 {
 		c.Loops = runtime.NumCPU()
+	}
+	if c.TrustedProxies == nil {
+		c.TrustedProxies = door.Loopback()
 	}
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = defaultDrainTimeout

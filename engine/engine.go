@@ -39,6 +39,7 @@ import (
 
 	"gamehoster/engine/box"
 	"gamehoster/engine/door"
+	"gamehoster/engine/gate"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/gnetloop"
 	"gamehoster/engine/web"
@@ -63,6 +64,7 @@ type Box struct {
 	log     *slog.Logger
 	catalog *box.Catalog
 	loops   []loop.Loop
+	gate    *gate.Gate
 	door    *door.Door
 	http    *http.Server
 	running sync.WaitGroup
@@ -76,7 +78,7 @@ func New(c Config) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{cfg: c, log: c.Log, failed: make(chan error, 1)}
+	b := &Box{cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1)}
 	if c.Dir != "" {
 		b.catalog, err = box.OpenFolder(c.Dir, c.Loops, c.Log)
 	} else {
@@ -87,7 +89,7 @@ func New(c Config) (*Box, error) {
 	}
 	for i := range c.Loops {
 		host := worker.NewHost(worker.Options{
-			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnClose: b.closed,
+			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnOpen: b.opened, OnClose: b.closed,
 		})
 		l := gnetloop.New(host, loop.Config{OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Log: c.Log})
 		host.Bind(l)
@@ -231,8 +233,11 @@ func (b *Box) hashes() int {
 	return 0
 }
 
-// closed logs the end of a socket.
+func (b *Box) opened(r worker.Reservation) { b.gate.Enter(r.Peer) }
+
+// closed counts and logs the end of a socket.
 func (b *Box) closed(c worker.Closed) {
+	b.gate.Leave(c.Reservation.Peer)
 	b.log.Info("socket closed", "game", c.Game, "instance", c.Reservation.InstanceName, "player", c.Player,
 		"peer", c.Reservation.Peer, "code", c.Code, "reason", c.Reason, "duration", c.Duration.Round(time.Millisecond))
 }

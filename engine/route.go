@@ -22,6 +22,12 @@ import (
 // Route places a new socket: which game, is the page allowed to open it, which seat.
 // It makes a Box a door.Router.
 func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
+	if r := b.gate.Admit(client.Addr()); r != nil {
+		if r.Times > 0 {
+			b.log.Warn("sockets refused", "peer", client.Addr(), "status", http.StatusTooManyRequests, "reason", r.Reason, "times", r.Times)
+		}
+		return door.Decision{Response: tooMany}
+	}
 	segment, rest, _ := strings.Cut(strings.TrimPrefix(string(req.Path), "/"), "/")
 	live := b.catalog.Resolve(string(req.Host), segment)
 	if live == nil || rest != "" {
@@ -55,6 +61,8 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		}),
 	}
 }
+
+var tooMany = ws.AppendError(nil, http.StatusTooManyRequests, "too many connections from this address")
 
 // originAllowed applies the game's rules; a development box's own pages are always
 // allowed.

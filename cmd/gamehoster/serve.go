@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"gamehoster/engine"
+	"gamehoster/engine/gate"
 	"gamehoster/games"
 )
 
 // serverFlags are those that every server has.
 type serverFlags struct {
 	Port           uint16         `help:"Port to listen on; 0 takes any free one." default:"7350"`
-	TrustedProxies []netip.Prefix `help:"Networks whose X-Forwarded-For is believed." default:"127.0.0.0/8,::1/128" sep:","`
+	TrustedProxies []netip.Prefix `help:"Networks whose X-Forwarded-For is believed; the limits for one address are not for them." default:"127.0.0.0/8,::1/128" sep:","`
+	AddressSockets int            `help:"Game sockets that one address may hold." default:"256"`
+	AddressJoins   int            `help:"New game sockets a second from one address, sustained." default:"32"`
 	DrainTimeout   time.Duration  `help:"How long a stop waits for HTTP requests that are being answered." default:"5s"`
 	Loops          int            `help:"Event loops; 0 for one per core." default:"0"`
 	logFlags
@@ -26,6 +29,7 @@ func (f serverFlags) config(env *environment, bind netip.Addr) engine.Config {
 	return engine.Config{
 		Addr: netip.AddrPortFrom(bind, f.Port).String(), Loops: f.Loops,
 		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env.stderr),
+		Limits: gate.Limits{Sockets: f.AddressSockets, Upgrades: f.AddressJoins},
 	}
 }
 

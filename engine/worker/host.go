@@ -52,13 +52,14 @@ type Options struct {
 	Limits  session.Limits
 	Hashes  int // how many recent state hashes an instance keeps for Inspect; 0 for none
 	Log     *slog.Logger
-	OnClose func(Closed) // a socket has ended; nil for none
+	OnOpen  func(Reservation) // the socket of a reservation has come; nil for none
+	OnClose func(Closed)      // a socket has ended; nil for none
 	Now     func() int64 // the loop's time; nil for loop.Now
 }
 
 // Closed is the end of one socket, for the log.
 type Closed struct {
-	Reservation Reservation // zero where its game was gone already
+	Reservation Reservation // as OnOpen was told; zero where it was not
 	Game        string      // domain/game; empty likewise
 	Player      uint32      // id; 0 for a spectator and where there was no seat
 	Code        uint16      // of the close frame; 1006 where the connection broke
@@ -125,6 +126,9 @@ func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 		return
 	}
 	s.reservation = reservation
+	if h.opts.OnOpen != nil {
+		h.opts.OnOpen(reservation)
+	}
 	if code, reason := sh.sit(s, now); code != 0 {
 		h.end(s, code, reason)
 		return
