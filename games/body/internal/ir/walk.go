@@ -82,6 +82,12 @@ func (w walk) expr(x Expr) {
 	}
 }
 
+// Size is the number of a body's nodes.
+func Size(body []Stmt) (n int) {
+	Each(body, func(Stmt) { n++ }, func(Expr) { n++ })
+	return n
+}
+
 // Callees are the functions that a body calls, in order, each once.
 func Callees(body []Stmt) (list []*Func) {
 	seen := map[*Func]bool{}

@@ -227,9 +227,7 @@ func (f *function) loop(s *tree.Loop) {
 
 // rounds wraps the body of a loop, charging each round for its size.
 func (f *function) rounds(body []ir.Stmt, out, again *ir.Label, at file.Idx) {
-	size := 0
-	ir.Each(body, func(ir.Stmt) { size++ }, func(ir.Expr) { size++ })
-	body = append(body, &ir.Fuel{Cost: 1 + size/64, At: f.Place(at)}, &ir.Br{Label: again})
+	body = append(body, &ir.Fuel{Cost: 1 + ir.Size(body)/64, At: f.Place(at)}, &ir.Br{Label: again})
 	f.emit(&ir.Block{Label: out, Body: []ir.Stmt{&ir.Loop{Label: again, Body: body}}})
 }
 

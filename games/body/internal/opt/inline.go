@@ -4,27 +4,22 @@ import "gamehoster/games/body/internal/ir"
 
 // Sizes in nodes.
 const (
-	smallSize = 48   // worth inlining anywhere
+	smallSize = 100  // worth inlining anywhere
 	onceSize  = 600  // worth inlining into the only caller
 	mostSize  = 6000 // of a function that still takes others in
 )
 
-func size(body []ir.Stmt) (n int) {
-	ir.Each(body, func(ir.Stmt) { n++ }, func(ir.Expr) { n++ })
-	return n
-}
-
 // inline replaces calls in f by the bodies of what is called. Those were
 // inlined into already.
 func inline(f *ir.Func, calls map[*ir.Func]int) {
-	budget := mostSize - size(f.Body)
+	budget := mostSize - ir.Size(f.Body)
 	r := &ir.Rewriter{}
 	r.Expr = func(x ir.Expr) ir.Expr {
 		c, ok := x.(*ir.Call)
 		if !ok || c.Fn.Keep {
 			return x
 		}
-		n := size(c.Fn.Body)
+		n := ir.Size(c.Fn.Body)
 		if !c.Fn.Inline && n > smallSize && (calls[c.Fn] > 1 || n > onceSize) || n > budget {
 			return x
 		}

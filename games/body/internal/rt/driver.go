@@ -67,6 +67,9 @@ func (d *Driver) each(m Moment, of *schema.Type, server bool, do func(number int
 	}
 }
 
+// inlineBody is the most nodes of a body that becomes a part of the driver.
+const inlineBody = 300
+
 // run is one run of a body: skipped if the host says so, else with a budget
 // and a random sequence of its own. actor is the id of the row's object.
 func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt {
@@ -79,6 +82,9 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 		when(get(d.skips), when(&ir.Call{Fn: d.skipped(), Args: []ir.Expr{get(d.skipAt), get(d.skips)}}, &ir.Br{Label: out})),
 	}
 	uses := d.uses(b.Fn)
+	if !uses.fuel && ir.Size(b.Fn.Body) <= inlineBody {
+		b.Fn.Keep, b.Fn.Inline = false, true // nothing in it can go on for long
+	}
 	if uses.fuel {
 		body = append(body, &ir.SetGlobal{Global: g.Fuel, X: ir.Int(d.budget.Body)})
 	}
