@@ -96,8 +96,8 @@ type Config struct {
 	Engines     int           // accepting event loops; default the number of cores
 	HeadTimeout time.Duration // from accept to the end of the head; default 5 s
 	MaxPending  int           // connections without a whole head; past it the oldest goes. Default 8192
-	MaxPerAddr  int           // the same of one IPv4 address or IPv6 /64; past it new ones are refused. Default 256
-	MaxFiles    int           // descriptors numbered from here on are refused; default 64 below the process's limit
+	MaxPerAddr  int           // the same of one IPv4 address or IPv6 /64, and those at the HTTPListener; past it new ones are refused. Default 256
+	MaxFiles    int           // descriptors numbered from here on are refused; default 64 below the process's limit, or three quarters of a small one
 
 	Now func() int64 // nanoseconds, monotonic; default loop.Now
 	Log *slog.Logger // the door's own failures; nil discards them
@@ -109,10 +109,11 @@ const (
 	DefaultMaxPending  = 8192
 	DefaultMaxPerAddr  = 256
 
-	sweepEvery = 250 * time.Millisecond
-	restartGap = 200 * time.Millisecond
-	readSize   = 16 << 10 // bytes that one read may return
-	spareFiles = 64       // descriptors that the door leaves to the rest of the process
+	sweepEvery  = 250 * time.Millisecond
+	restartGap  = 200 * time.Millisecond // before an engine is started anew; doubles while it keeps ending
+	restartMost = 5 * time.Second
+	readSize    = 16 << 10 // bytes that one read may return
+	spareFiles  = 64       // descriptors that the door leaves to the rest of the process
 )
 
 // Door is a running front door. Its methods may be called from any goroutine.
@@ -161,7 +162,7 @@ func Open(cfg Config) (*Door, error) {
 		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 			return nil, fmt.Errorf("opening the door: reading the limit of descriptors: %w", err)
 		}
-		cfg.MaxFiles = max(int(min(limit.Cur, 1<<30))-spareFiles, spareFiles)
+		cfg.MaxFiles = maxFiles(limit.Cur)
 	}
 	d := &Door{cfg: cfg, stopping: make(chan struct{})}
 	d.addrs.init(cfg.MaxPerAddr)
@@ -171,7 +172,7 @@ func Open(cfg Config) (*Door, error) {
 	if d.hold, d.listen, network, address, err = bind(cfg.Addr); err != nil {
 		return nil, fmt.Errorf("listening on %s: %w", cfg.Addr, err)
 	}
-	d.http = newHTTPListener(net.TCPAddrFromAddrPort(d.listen))
+	d.http = newHTTPListener(net.TCPAddrFromAddrPort(d.listen), &d.addrs)
 	for range cfg.Engines {
 		e := &engine{door: d, booted: make(chan struct{}), room: max(1, cfg.MaxPending/cfg.Engines)}
 		d.engines = append(d.engines, e)
@@ -188,10 +189,19 @@ func Open(cfg Config) (*Door, error) {
 	return d, nil
 }
 
+// maxFiles is how far the door may go towards the process's limit of descriptors. With
+// none to spare, a handover fails and gnet ends the engine.
+func maxFiles(limit uint64) int {
+	n := int(min(limit, 1<<30))
+	return n - min(spareFiles, n/4)
+}
+
 // serve runs an engine until the door closes. It returns early only if the
 // engine could not start the first time.
 func (d *Door) serve(e *engine, address string) error {
+	wait := restartGap
 	for first := true; ; first = false {
+		began := d.cfg.Now()
 		err := gnet.Run(e, address,
 			gnet.WithNumEventLoop(1),
 			gnet.WithReusePort(true),
@@ -213,13 +223,17 @@ func (d *Door) serve(e *engine, address string) error {
 		}
 		d.stats.restarts.Add(1)
 		d.cfg.Log.Error("an accepting engine ended and is started anew", "error", err)
-		gap := time.NewTimer(restartGap)
+		if d.cfg.Now()-began > int64(2*restartMost) {
+			wait = restartGap
+		}
+		gap := time.NewTimer(wait)
 		select {
 		case <-d.stopping:
 			gap.Stop()
 			return nil
 		case <-gap.C:
 		}
+		wait = min(2*wait, restartMost)
 	}
 }
 

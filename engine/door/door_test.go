@@ -461,6 +461,24 @@ func TestPerAddressCap(t *testing.T) {
 	accepted(t, c, a)
 }
 
+// count is the number of connections that are counted for any address.
+func (a *addrCounts) count() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range a.n {
+		n += k
+	}
+	return n
+}
+
+func TestDescriptorsToSpare(t *testing.T) {
+	for limit, want := range map[uint64]int{16: 12, 64: 48, 256: 192, 1024: 960, 1 << 20: 1<<20 - spareFiles, 1 << 40: 1<<30 - spareFiles} {
+		if got := maxFiles(limit); got != want {
+			t.Errorf("of %d descriptors the door takes %d, want %d", limit, got, want)
+		}
+	}
+}
+
 func TestShortOfDescriptors(t *testing.T) {
 	d, _ := start(t, Config{MaxFiles: 3}) // every descriptor is one too many
 	c := dial(t, d)

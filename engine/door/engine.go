@@ -204,9 +204,12 @@ func (e *engine) decide(p *pending, data []byte, end int) gnet.Action {
 	}
 	if !q.Upgrade {
 		fd, err := p.conn.Dup()
-		if err == nil && !d.http.push(handed{fd, bytes.Clone(data)}) {
-			_ = unix.Close(fd)
-			return e.part(p, ws.AppendError(nil, 503, "too many requests waiting"))
+		if err == nil {
+			if !d.http.push(handed{fd, bytes.Clone(data), p.counted}) {
+				_ = unix.Close(fd)
+				return e.part(p, ws.AppendError(nil, 503, "too many requests waiting"))
+			}
+			p.counted = netip.Addr{} // it counts on there
 		}
 		d.handed(&d.stats.http, err)
 		return gnet.Close

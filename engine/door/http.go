@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,10 +22,14 @@ import (
 // httpBacklog is how many connections may wait for net/http to accept them.
 const httpBacklog = 256
 
+// answerTime is how long the answer to an upgrade may take to leave.
+const answerTime = 5 * time.Second
+
 // handed is a connection between an engine and net/http.
 type handed struct {
-	fd    int
-	early []byte
+	fd      int
+	early   []byte
+	counted netip.Addr // what it is counted under, until it ends
 }
 
 // handed counts a handover, or its failure.
@@ -40,13 +45,14 @@ func (d *Door) handed(n *atomic.Int64, err error) {
 // httpListener is a net.Listener without a socket.
 type httpListener struct {
 	addr   net.Addr
+	addrs  *addrCounts
 	queue  chan handed
 	once   sync.Once
 	closed chan struct{}
 }
 
-func newHTTPListener(addr net.Addr) *httpListener {
-	return &httpListener{addr: addr, queue: make(chan handed, httpBacklog), closed: make(chan struct{})}
+func newHTTPListener(addr net.Addr, addrs *addrCounts) *httpListener {
+	return &httpListener{addr: addr, addrs: addrs, queue: make(chan handed, httpBacklog), closed: make(chan struct{})}
 }
 
 // push reports whether there was room; the descriptor is the listener's then.
@@ -75,14 +81,17 @@ func (l *httpListener) Accept() (net.Conn, error) {
 			c, err := net.FileConn(f)
 			_ = f.Close()
 			if err != nil {
+				l.addrs.give(h.counted)
 				continue
 			}
 			tcp, ok := c.(*net.TCPConn)
 			if !ok || tcp.RemoteAddr() == nil { // gone in the meantime
 				_ = c.Close()
+				l.addrs.give(h.counted)
 				continue
 			}
-			return &replayConn{TCPConn: tcp, early: h.early}, nil
+			give := sync.OnceFunc(func() { l.addrs.give(h.counted) })
+			return &replayConn{TCPConn: tcp, early: h.early, give: give}, nil
 		}
 	}
 }
@@ -102,6 +111,7 @@ func (l *httpListener) drain() {
 		select {
 		case h := <-l.queue:
 			_ = unix.Close(h.fd)
+			l.addrs.give(h.counted)
 		default:
 			return
 		}
@@ -112,6 +122,13 @@ func (l *httpListener) drain() {
 type replayConn struct {
 	*net.TCPConn
 	early []byte
+	give  func() // gives back what it is counted under, once
+}
+
+// Close implements net.Conn.
+func (c *replayConn) Close() error {
+	c.give()
+	return c.TCPConn.Close()
 }
 
 // Read implements net.Conn.
@@ -185,6 +202,9 @@ func (d *Door) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
+	// Whoever has asked for much before and read none of it has no room for an answer.
+	// The deadline is net's and does not go with the descriptor.
+	_ = conn.SetWriteDeadline(time.Now().Add(answerTime))
 	if _, err := conn.Write(verdict.Response); err != nil || verdict.Target == nil {
 		if err != nil {
 			d.stats.failed.Add(1)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -135,6 +136,50 @@ func TestUpgradeOnKeptAliveConnection(t *testing.T) {
 	if want := []string{"/forbidden", "/nobody", "/ws"}; !slices.Equal(l.paths, want) {
 		t.Errorf("routed %v", l.paths)
 	}
+}
+
+// What net/http keeps alive counts for its address until it ends, however it ends.
+func TestPerAddressCapOfPlainHTTP(t *testing.T) {
+	const limit = 3
+	d, l := start(t, Config{MaxPerAddr: limit, Trusted: []netip.Prefix{}})
+	serveHTTP(t, d)
+	get := func() *net.TCPConn {
+		t.Helper()
+		c := dial(t, d)
+		write(t, c, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+		if got := status(t, c); got != 200 {
+			t.Fatalf("status %d", got)
+		}
+		return c
+	}
+	full := func() bool {
+		c := dial(t, d)
+		defer c.Close()
+		if _, err := c.Write([]byte("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")); err != nil {
+			return true
+		}
+		_, err := c.Read(make([]byte, 1))
+		return err != nil
+	}
+	for range 3 {
+		var kept []*net.TCPConn
+		for range limit {
+			kept = append(kept, get())
+		}
+		if !full() {
+			t.Error("one more than the cap was served")
+		}
+		for _, c := range kept {
+			_ = c.Close()
+		}
+		await.True(t, "the address to have room again", func() bool { return d.addrs.count() == 0 })
+	}
+	c := get()
+	a, req := request("/ws")
+	write(t, c, req)
+	accepted(t, c, a)
+	await.Value(t, l.taken, "the handover")
+	await.True(t, "the upgraded one to be counted elsewhere", func() bool { return d.addrs.count() == 0 })
 }
 
 func TestHTTPBacklog(t *testing.T) {
