@@ -1,0 +1,53 @@
+package wasm
+
+import (
+	"encoding/hex"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestEncode compares a module that has one of everything with its bytes.
+func TestEncode(t *testing.T) {
+	f := &Func{Name: "f", Export: "run", Params: []ValType{I32}, Results: []ValType{F64}, Locals: []ValType{I64, I64, F32}}
+	f.Code.F64(math.Float64bits(1.5))
+	f.Code.Idx(OpLocalGet, 0)
+	f.Code.Mem(0x2a, 2, 300)
+	f.Code.Op(0xbb, 0xa0)
+	g := &Func{Name: "g"}
+	g.Code.I32(-1)
+	g.Code.Op(OpDrop)
+	g.Code.I64(1 << 40)
+	g.Code.Op(OpDrop)
+	g.Code.F32(0x7fc00000)
+	g.Code.Op(OpDrop)
+	m := &Module{
+		Funcs:    []*Func{f, g},
+		Globals:  []Global{{Type: I32, Mutable: true, Init: -64, Export: "x"}, {Type: I64, Init: 5}, {Type: F64, Init: 2}},
+		Data:     []Data{{At: 16, Bytes: []byte("hi")}},
+		MinPages: 1, MaxPages: 32768,
+	}
+	want := strings.NewReplacer(" ", "", "\n", "").Replace(`
+00 61 73 6d 01 00 00 00
+01 09 02 60 01 7f 01 7c 60 00 00
+03 03 02 00 01
+05 06 01 01 01 80 80 02
+06 17 03 7f 01 41 40 0b 7e 00 42 05 0b 7c 00 44 00 00 00 00 00 00 00 40 0b
+07 14 03 06 6d 65 6d 6f 72 79 02 00 03 72 75 6e 00 00 01 78 03 00
+0a 2d 02
+ 17 02 02 7e 01 7d 44 00 00 00 00 00 00 f8 3f 20 00 2a 02 ac 02 bb a0 0b
+ 13 00 41 7f 1a 42 80 80 80 80 80 20 1a 43 00 00 c0 7f 1a 0b
+0b 08 01 00 41 10 0b 02 68 69
+00 0e 04 6e 61 6d 65 01 07 02 00 01 66 01 01 67`)
+	if got := hex.EncodeToString(m.Encode()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAppendSigned(t *testing.T) {
+	for v, want := range map[int64]string{0: "00", 63: "3f", 64: "c000", -64: "40", -65: "bf7f", 128: "8001", math.MaxInt64: "ffffffffffffffffff00", math.MinInt64: "8080808080808080807f"} {
+		if got := hex.EncodeToString(appendSigned(nil, v)); got != want {
+			t.Errorf("%d: %s, want %s", v, got, want)
+		}
+	}
+}
