@@ -301,6 +301,8 @@ export function update() {
   game.hidden += serverRandom() - serverRandom() * 0.5;
   game.r1 = random();
   game.seen++;
+  if (game.tick > 50) game.open = game.tick % 3 === 0;
+  if (!game.open && game.tick > 120) game.end();
 }
 -- player.server.js --
 export function join(p) {
@@ -310,7 +312,7 @@ export function join(p) {
   if (p.name === "" || p.name !== "Ada") p.x = -1;
 }
 export function leave(p) { game.r0 += p.secret; }
-export function update(p) { p.x++; if (p.label === "same") p.label = "was the same once"; }
+export function update(p) { p.x++; if (p.x > 90 && p.id === 5) p.remove(); if (p.label === "same") p.label = "was the same once"; }
 -- player.js --
 export function update(p) { p.x += 0.5; }
 `},

@@ -237,8 +237,8 @@ func read(m ir.Mem, x ir.Expr) ir.Expr {
 	case ir.MemI32, ir.MemI64, ir.MemF64:
 		return x
 	}
-	have, want := spanOf(x), span{}
-	if want, _ = memSpan(m); have.lo >= want.lo && have.hi <= want.hi {
+	want, _ := memSpan(m)
+	if have := spanOf(x); have.lo >= want.lo && have.hi <= want.hi {
 		return x
 	}
 	switch m {
