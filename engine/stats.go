@@ -29,6 +29,7 @@ type instanceReport struct {
 	Tick    uint32   `json:"tick"`
 	Players int      `json:"players"`
 	Sockets int      `json:"sockets"`
+	Missed  uint64   `json:"missed"` // ticks dropped because the loop was held up
 	Hashes  [][2]any `json:"hashes"` // [tick, hash in hexadecimal], newest last
 }
 
@@ -74,7 +75,7 @@ func (b *Box) stats() (any, error) {
 }
 
 func describe(in worker.InstanceInfo) instanceReport {
-	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Hashes: [][2]any{}}
+	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Missed: in.Missed, Hashes: [][2]any{}}
 	for _, h := range in.Hashes {
 		r.Hashes = append(r.Hashes, [2]any{h.Tick, fmt.Sprintf("%016x", h.Hash)})
 	}

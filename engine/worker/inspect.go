@@ -29,6 +29,7 @@ type InstanceInfo struct {
 	Tick    uint32
 	Players int // seats taken, kept ones included
 	Sockets int
+	Missed  uint64      // ticks that its shard has dropped because its loop was held up
 	Hashes  []StateHash // newest last; none unless the Host keeps them
 }
 
@@ -60,7 +61,7 @@ func (h *Host) OnPost(m loop.Message) {
 			for _, in := range sh.instances {
 				all = append(all, InstanceInfo{
 					Game: number, Name: in.sim.Name(), Tick: in.sim.Tick(),
-					Players: in.sim.Players(), Sockets: len(in.sockets), Hashes: in.hashes.list(),
+					Players: in.sim.Players(), Sockets: len(in.sockets), Missed: sh.schedule.missed, Hashes: in.hashes.list(),
 				})
 			}
 		}

@@ -20,6 +20,7 @@ type schedule[T comparable] struct {
 	slots   []slot[T]
 	members int
 	dropped uint64 // turns left out, in ticks of one instance
+	missed  uint64 // the same in tick periods: what each member has lost
 }
 
 type slot[T comparable] struct {
@@ -97,6 +98,7 @@ func (s *schedule[T]) take(now int64) (*slot[T], bool) {
 		left := behind - maxBacklog + 1
 		s.turn += left * int64(len(s.slots))
 		s.dropped += uint64(left) * uint64(s.members)
+		s.missed += uint64(left)
 		at = s.due(s.turn)
 	}
 	sl := &s.slots[s.turn%int64(len(s.slots))]
