@@ -83,6 +83,23 @@ export function update() {
   game.r6 = Math.PI * Math.E + Math.LN2 - Math.SQRT2 * Math.SQRT1_2 / Math.LN10 + Math.LOG2E + Math.LOG10E;
 }
 `},
+	{"more maths", "", `
+-- instance.js --
+export function update() {
+  const a = (random() - 0.5) * 20, u = random() * 2 - 1, p = random() * 50;
+  game.r0 = Math.asin(u) + Math.acos(u) * Math.sin(1e9 * a);
+  game.r1 = Math.exp(a) - Math.expm1(u);
+  game.r2 = Math.log(p) + Math.log1p(u) * Math.log2(p) - Math.log10(p);
+  game.r3 = Math.sinh(a) - Math.cosh(u) + Math.tanh(a);
+  game.r4 = Math.asinh(a) - Math.acosh(p + 1) + Math.atanh(u);
+  game.r5 = Math.pow(p, a) + Math.pow(a, 2) + a ** 2 + Math.pow(a, u);
+  game.r6 = Math.cbrt(a) + Math.hypot(a, u, p, 1e3 * u, -3);
+  game.r7 = Math.clz32(p * 1e6) + Math.imul(p * 1e9, a * 1e9);
+  game.r8 = Math.max(a, u, p - 25, -0) - Math.min(u, -a, 0);
+  let v = 1 + p; v **= 2; v %= 0.3;
+  game.r9 = v + a * 1e17 % p;
+}
+`},
 	{"control", "", `
 -- instance.js --
 function first(n) {

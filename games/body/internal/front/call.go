@@ -75,7 +75,7 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 // intrinsics are the functions of the maths library's own.
 var intrinsics = map[string]tree.Inner{
 	"highWord": tree.HighWord, "lowWord": tree.LowWord, "fromWords": tree.FromWords,
-	"scale": tree.Scale, "head": tree.Head, "setTail": tree.SetTail, "tail": tree.Tail,
+	"scale": tree.Scale, "head": tree.Head, "setTail": tree.SetTail, "tail": tree.Tail, "apart": tree.Apart,
 }
 
 func (w *walker) intrinsic(e *ast.CallExpression, name string) tree.Expr {
@@ -84,7 +84,7 @@ func (w *walker) intrinsic(e *ast.CallExpression, name string) tree.Expr {
 		return nil
 	}
 	n := &tree.Intrinsic{Node: node(e, number), What: what}
-	if what == tree.SetTail {
+	if what == tree.SetTail || what == tree.Apart {
 		n.T = void
 	}
 	for _, a := range e.ArgumentList {

@@ -19,6 +19,7 @@ import (
 	"gamehoster/games/body/internal/lower"
 	"gamehoster/games/body/internal/opt"
 	"gamehoster/games/body/internal/rt"
+	"gamehoster/games/body/internal/wasm"
 	"gamehoster/games/schema"
 )
 
@@ -57,6 +58,13 @@ type compiled struct {
 // out, n): it reads n times the function's arguments and writes n results.
 func compile(t testing.TB, list ...function) compiled {
 	t.Helper()
+	m := linked(t, list...)
+	m.MinPages = 200
+	return compiled{m.Encode(), 8192}
+}
+
+func linked(t testing.TB, list ...function) *wasm.Module {
+	t.Helper()
 	var text strings.Builder
 	for _, f := range list {
 		fmt.Fprintf(&text, "export function %s(%s) { return %s; }\n", f.name, strings.Join([]string{"x", "y", "z"}[:f.args], ", "), f.text)
@@ -81,8 +89,7 @@ func compile(t testing.TB, list ...function) compiled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.MinPages = 200
-	return compiled{m.Encode(), 8192}
+	return m
 }
 
 // batch is the function that calls f for n arguments.

@@ -24,6 +24,8 @@
 //	                          heads is exact
 //	scale(x, n)               x * 2^k for n = 1.5 * 2^52 + k, in whose lowest bits k
 //	                          stands; x and the result are normal numbers
+//	apart()                   first in a function, keeps it from being copied into its
+//	                          callers
 //	setTail(x), tail()        one number that a function can give besides its result
 //
 // A value and its tail are a number of twice the precision.
@@ -80,6 +82,7 @@ const head = (x) => { f[0] = x; u[0] &= 0xf8000000; return f[0]; };
 const scale = (x, n) => { f[0] = n; const k = s[0]; f[0] = x; s[1] += k << 20; return f[0]; };
 const setTail = (x) => { kept = x; };
 const tail = () => kept;
+const apart = () => {};
 const many = (...list) => {
   if (list.length < 3) return list.length < 2 ? Math.abs(list[0]) : hypot(...list);
   const m = list.slice(1).reduce(larger, Math.abs(list[0]));

@@ -124,6 +124,10 @@ func (f *function) effect(x tree.Expr) {
 			f.emit(&ir.SetGlobal{Global: f.rt.Tail, X: f.expr(x.Args[0])})
 			return
 		}
+		if x.What == tree.Apart {
+			f.fn.Keep = true
+			return
+		}
 		f.emit(&ir.Eval{X: f.intrinsic(x)})
 	case *tree.End:
 		f.flag(schema.FlagEnded, ir.Int(1))

@@ -60,7 +60,7 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	}
 	f := &ir.Func{Name: t.Name, Result: typeOf(t.Result)}
 	l.funcs[t] = f
-	fn := &function{Lowerer: l, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, jumps: map[*tree.Target]jump{}}
+	fn := &function{Lowerer: l, fn: f, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, jumps: map[*tree.Target]jump{}}
 	fn.base = &ir.Local{Name: "base", Type: ir.I32}
 	f.Params = []*ir.Local{fn.base}
 	for _, p := range t.Params {
@@ -108,6 +108,7 @@ func typeOf(t tree.Type) ir.Type {
 // function lowers one function.
 type function struct {
 	*Lowerer
+	fn      *ir.Func
 	server  bool
 	trusted bool // of the maths library: its indices are inside its tables
 	base    *ir.Local

@@ -94,6 +94,10 @@ func spanOfApply(x *ir.Apply) span {
 		if b.lo >= 0 {
 			s = span{0, min(s.hi, b.hi)}
 		}
+	case ir.ShrI32:
+		if b.lo == b.hi && b.lo >= 0 && b.lo < 32 {
+			s = span{a.lo >> b.lo, a.hi >> b.lo}
+		}
 	case ir.ShrU32:
 		if b.lo == b.hi && b.lo&31 > 0 {
 			s = span{0, math.MaxUint32 >> (b.lo & 31)}
@@ -226,6 +230,13 @@ func result(op ir.Op, s, t span) (r span, ok bool) {
 func toInt32(x *ir.Apply) ir.Expr {
 	if a, _, ok := whole(x.X); ok {
 		return a
+	}
+	if c, ok := x.X.(*ir.Cond); ok {
+		a, _, ok1 := whole(c.Then)
+		b, _, ok2 := whole(c.Else)
+		if ok1 && ok2 {
+			return &ir.Cond{Test: c.Test, Then: a, Else: b}
+		}
 	}
 	inner, ok := x.X.(*ir.Apply)
 	if !ok {

@@ -307,6 +307,7 @@ const (
 	Head                   // the number without its lowest 27 bits
 	SetTail                // keeps a number
 	Tail                   // the number that was kept last
+	Apart                  // keeps the function from being copied into its callers
 )
 
 // Table is a constant array of numbers.

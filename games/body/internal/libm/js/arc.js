@@ -8,7 +8,7 @@
 //
 // Errors: asin, acos and atan2 below 0.8, atan below 0.9 units in the last place.
 
-import { PIO2, PIO2_TAIL, pow2 } from "./reduce.js";
+import { PIO2, PIO2_TAIL } from "./reduce.js";
 
 // asinPart is asin(x) / x - 1 for z = x * x up to 1/4.
 function asinPart(z) {
@@ -143,15 +143,18 @@ export function atan2(y, x) {
     return y < 0 ? -r : r;
   }
   if (ay === Infinity) return y < 0 ? -PIO2 : PIO2;
-  const e = highWord(ax) >> 20;
-  const steep = (highWord(ay) >> 20) - e;
+  const steep = (highWord(ay) >> 20) - (highWord(ax) >> 20);
   if (steep > 60) r = PIO2;
   else if (steep < -60) r = x < 0 ? Math.PI : ay / ax;
   else {
     // the quotient, and what it lacks
-    const scale = pow2(-Math.min(Math.max(e - 1023, -900), 900));
-    const v = ax * scale;
-    const w = ay * scale;
+    let v = ax;
+    let w = ay;
+    if (!(ax > 1e-200 && ax < 1e200)) {
+      const unit = ax < 1 ? 4.149515568880993e180 : 2.409919865102884e-181; // 2^600, 2^-600
+      v *= unit;
+      w *= unit;
+    }
     const t = w / v;
     r = atanOf(t, lost(w, t, v) / (v * (1 + t * t)));
     if (x < 0) {

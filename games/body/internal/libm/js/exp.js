@@ -58,10 +58,8 @@ export function exp(x) {
   return raised(x, 0, 0);
 }
 
-export function expm1(x) {
-  if (Math.abs(x) < 1e-17) return x; // -0 too
-  if (!(x < 750)) return x !== x ? NaN : Infinity;
-  if (x < -40) return -1;
+// expm1Of is e^x - 1, with its tail, for x from -40 to 750 that is not tiny.
+export function expm1Of(x) {
   const n = x * LN2_INVERSE + MAGIC;
   const k = n - MAGIC;
   const high = x - k * LN2_HIGH;
@@ -75,9 +73,19 @@ export function expm1(x) {
   const h = head(r);
   const half = 0.5 * h * h;
   const y = one + r;
-  const v = y + half;
-  const lost = ((one - y) + r) + ((y - v) + half);
+  const s = y + half;
+  const lost = ((one - y) + r) + ((y - s) + half);
   const small = lost + (0.5 * (r - h) * (r + h) + (evenPart(z) + oddPart(r, z)) + (1 + r) * rest);
-  if (k === 0) return v + small;
-  return scaleFar(v + small, n);
+  const v = s + small;
+  if (k > 1000) return scaleFar(v, n); // nobody needs the tail of these
+  const unit = scale(1, n);
+  setTail(((s - v) + small) * unit);
+  return v * unit;
+}
+
+export function expm1(x) {
+  if (Math.abs(x) < 1e-17) return x; // -0 too
+  if (!(x < 750)) return x !== x ? NaN : Infinity;
+  if (x < -40) return -1;
+  return expm1Of(x);
 }

@@ -7,12 +7,12 @@
 //
 // from the even and odd parts of e^r that exp has. p, m and their products with r
 // are exact, and what their sums lose is carried, so that only the small parts
-// are rounded. tanh is the quotient of the two with its remainder. The inverses
+// are rounded. tanh x is t / (t + 2) for t = e^2x - 1 with its tail, and the quotient's remainder. The inverses
 // are logarithms of 1 + w, with w and its tail.
 //
 // Errors: all below 0.8 units in the last place.
 
-import { MAGIC, LN2_INVERSE, LN2_HIGH, LN2_LOW, evenPart, oddPart, raised } from "./exp.js";
+import { MAGIC, LN2_INVERSE, LN2_HIGH, LN2_LOW, evenPart, oddPart, raised, expm1Of } from "./exp.js";
 import { log1pOf, logOf } from "./log.js";
 
 // mixed is p e^r + sign m e^-r for 0 <= x < 22, with its tail; sign -1 is for x
@@ -76,18 +76,10 @@ export function tanh(x) {
   const a = Math.abs(x);
   if (a < 1e-9) return x; // -0 too
   if (!(a < 20)) return x !== x ? NaN : x > 0 ? 1 : -1;
-  let s = 0;
-  let sl = 0;
-  if (a < 0.3466) {
-    const odd = oddPart(a, a * a);
-    s = a + odd;
-    sl = (a - s) + odd;
-  } else {
-    s = mixed(a, -1);
-    sl = tail();
-  }
-  const c = mixed(a, 1);
-  const v = quotient(s, sl, c, tail());
+  const t = expm1Of(a + a);
+  const low = tail();
+  const d = t + 2;
+  const v = quotient(t, low, d, (t > 2 ? (t - d) + 2 : (2 - d) + t) + low);
   return x < 0 ? -v : v;
 }
 

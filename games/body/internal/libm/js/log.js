@@ -56,8 +56,8 @@ function logPart(r) {
   return r * z * ((0.3333333333333333 + r * -0.2499999999999999) + z * ((0.20000000000116502 + r * -0.1666666666692851) + z * ((0.1428571285099128 + r * -0.12499997900142883) + z * (0.11117385561067145 + r * -0.10007000723424482))));
 }
 
-// logNear is the logarithm of (v + c) 2^k0 for positive v that is no denormal
-// number, c being small against it.
+// logNear is the logarithm of v (1 + c) 2^k0 for positive v that is no denormal
+// number, and small c.
 function logNear(v, c, k0) {
   const t = (highWord(v) - 0x3fe6aaab) | 0;
   const at = ((t >> 15) & 31) * 3;
@@ -71,7 +71,7 @@ function logNear(v, c, k0) {
   const high = k * LN2_42 + LOGS[at + 1];
   const low = k * LN2_42_LOW + LOGS[at + 2];
   const s = high + r;
-  return s + (((high - s) + r) + (((a - r) + b) + low + (logPart(r) - 0.5 * r * r) + c / v));
+  return s + (((high - s) + r) + (((a - r) + b) + low + (logPart(r) - 0.5 * r * r) + c));
 }
 
 // logOf is the logarithm of v 2^k0, with its tail.
@@ -106,15 +106,15 @@ function special(x) {
 }
 
 export function log(x) {
-  if (x >= 2.2250738585072014e-308 && x < Infinity) return logNear(x, 0, 0);
-  if (x > 0 && x < 1) return logNear(x * 18014398509481984, 0, -54);
-  return special(x);
+  if (!(x > 0 && x < Infinity)) return special(x);
+  const small = x < 2.2250738585072014e-308;
+  return logNear(small ? x * 18014398509481984 : x, 0, small ? -54 : 0);
 }
 
 // withTail is logOf of any positive finite number.
 export function withTail(x) {
-  if (x < 2.2250738585072014e-308) return logOf(x * 18014398509481984, -54);
-  return logOf(x, 0);
+  const small = x < 2.2250738585072014e-308;
+  return logOf(small ? x * 18014398509481984 : x, small ? -54 : 0);
 }
 
 // timesFactor is the product of y with its tail and of f with its own, f having
@@ -139,7 +139,7 @@ export function log1pOf(w, c) {
   if (Math.abs(w) < 0.0104) return w + (c * (1 - w) + (logPart(w) - 0.5 * w * w));
   const u = 1 + w;
   const lost = w < 1 ? (1 - u) + w : (w - u) + 1;
-  return logNear(u, lost + c, 0);
+  return logNear(u, (lost + c) / u, 0);
 }
 
 export function log1p(x) {

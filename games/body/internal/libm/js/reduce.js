@@ -10,6 +10,8 @@ import { MAGIC } from "./exp.js";
 
 export const PIO2 = 1.5707963267948966; // pi / 2, and what it lacks:
 export const PIO2_TAIL = 6.123233995736766e-17;
+const PIO2_HEAD = 1.5707963407039642; // the same in halves
+const PIO2_REST = -1.3909067675399456e-08;
 
 // pi / 2 in pieces of 33 bits, each with all that follows it.
 const PIO2_1 = 1.57079632673412561417e+00;
@@ -60,21 +62,25 @@ const TWO_OVER_PI = [
   0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292, 0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b,
 ];
 
-export function pow2(n) {
-  return fromWords((1023 + n) << 20, 0);
+// digit is one digit of the product of x's limbs and those of 2 / pi, with what is
+// carried from the one before, and not yet without what it carries itself.
+function digit(before, a0, a1, a2, a3, at) {
+  apart();
+  return Math.floor(before * UNIT) + a0 * TWO_OVER_PI[at] + a1 * TWO_OVER_PI[at + 1] + a2 * TWO_OVER_PI[at + 2] + a3 * TWO_OVER_PI[at + 3];
 }
 
-// limb is one digit of the product of x's limbs and those of 2 / pi, not yet
-// carried.
-function limb(a0, a1, a2, a3, at) {
-  return a0 * TWO_OVER_PI[at] + a1 * TWO_OVER_PI[at + 1] + a2 * TWO_OVER_PI[at + 2] + a3 * TWO_OVER_PI[at + 3];
+// part is a digit without what it carries.
+function part(t) {
+  return t - Math.floor(t * UNIT) * LIMB;
 }
 
 // reduceLarge is reduceMedium for positive x from 1e6 on and the q nearest to it
 // or, when the quadrant is wanted, gives that q modulo 4.
 function reduceLarge(x, wantQuadrant) {
-  const j = Math.floor((((highWord(x) >> 20) & 0x7ff) - 1075) / 24);
-  let m = x * pow2(-24 * j); // an integer below 2^77
+  if (x === Infinity) return NaN;
+  const e = ((highWord(x) >> 20) & 0x7ff) - 1075;
+  const j = ((e + 240) * 2731 >> 16) - 10; // e / 24, rounded down
+  let m = x * fromWords((1023 - 24 * j) << 20, 0); // an integer below 2^77
   const a3 = Math.floor(m * UNIT * UNIT * UNIT);
   m -= a3 * LIMB * LIMB * LIMB;
   const a2 = Math.floor(m * UNIT * UNIT);
@@ -82,58 +88,47 @@ function reduceLarge(x, wantQuadrant) {
   const a1 = Math.floor(m * UNIT);
   const a0 = m - a1 * LIMB;
   const at = j + 2; // the digit of weight 1
-  let t = limb(a0, a1, a2, a3, at + 7);
-  t = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at + 6);
-  const d6 = t - Math.floor(t * UNIT) * LIMB;
-  t = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at + 5);
-  const d5 = t - Math.floor(t * UNIT) * LIMB;
-  t = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at + 4);
-  const d4 = t - Math.floor(t * UNIT) * LIMB;
-  t = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at + 3);
-  const d3 = t - Math.floor(t * UNIT) * LIMB;
-  t = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at + 2);
-  const d2 = t - Math.floor(t * UNIT) * LIMB;
-  t = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at + 1);
-  const d1 = t - Math.floor(t * UNIT) * LIMB;
-  let q = Math.floor(t * UNIT) + limb(a0, a1, a2, a3, at);
-  let h = (d1 + d2 * UNIT) * UNIT; // the fraction, 48 bits a number
+  const t6 = digit(digit(0, a0, a1, a2, a3, at + 7), a0, a1, a2, a3, at + 6);
+  const t5 = digit(t6, a0, a1, a2, a3, at + 5);
+  const t4 = digit(t5, a0, a1, a2, a3, at + 4);
+  const t3 = digit(t4, a0, a1, a2, a3, at + 3);
+  const t2 = digit(t3, a0, a1, a2, a3, at + 2);
+  const t1 = digit(t2, a0, a1, a2, a3, at + 1);
+  let q = digit(t1, a0, a1, a2, a3, at);
+  let h = (part(t1) + part(t2) * UNIT) * UNIT; // the fraction, 48 bits a number
   if (h >= 0.5) {
     h -= 1;
     q += 1;
   }
   if (wantQuadrant) return q - Math.floor(q / 4) * 4;
-  const l = (d3 + d4 * UNIT) * (UNIT * UNIT * UNIT);
-  const ll = (d5 + d6 * UNIT) * (UNIT * UNIT * UNIT * UNIT * UNIT);
+  const l = (part(t3) + part(t4) * UNIT) * (UNIT * UNIT * UNIT);
+  const ll = (part(t5) + part(t6) * UNIT) * (UNIT * UNIT * UNIT * UNIT * UNIT);
   const f = h + l;
   const g = ((h - f) + l) + ll;
   // (f + g) * pi / 2, the product of the heads exactly
   const fh = head(f);
   const fl = f - fh;
   const p = f * PIO2;
-  const e = ((fh * 1.5707963407039642 - p) + fh * -1.3909067675399456e-08 + fl * 1.5707963407039642) + fl * -1.3909067675399456e-08;
-  const rest = e + f * PIO2_TAIL + g * PIO2;
+  const lost = ((fh * PIO2_HEAD - p) + fh * PIO2_REST + fl * PIO2_HEAD) + fl * PIO2_REST;
+  const rest = lost + f * PIO2_TAIL + g * PIO2;
   const y = p + rest;
   setTail(rest - (y - p));
   return y;
 }
 
-// reduced gives x modulo pi / 2, at most pi / 4 in size, and leaves its tail. x is
-// finite or a NaN.
-export function reduced(x) {
-  if (!(Math.abs(x) >= 1e6)) return reduceMedium(x, nearest(x) - MAGIC);
+// turns is how often pi / 2 is taken out of x, or that modulo 4, plus MAGIC.
+export function turns(x) {
+  if (!(Math.abs(x) >= 1e6)) return x * TWO_PI_INVERSE + MAGIC;
+  const q = reduceLarge(Math.abs(x), true);
+  return MAGIC + (x > 0 ? q : -q);
+}
+
+// reduced is x without these turns, at most pi / 4 in size, and leaves its tail; a
+// NaN where x is infinite.
+export function reduced(x, n) {
+  if (!(Math.abs(x) >= 1e6)) return reduceMedium(x, n - MAGIC);
   const y = reduceLarge(Math.abs(x), false);
   if (x > 0) return y;
   setTail(-tail());
   return -y;
-}
-
-function nearest(x) {
-  return x * TWO_PI_INVERSE + MAGIC;
-}
-
-// quadrant is how often pi / 2 was taken out of x, modulo 4.
-export function quadrant(x) {
-  if (!(Math.abs(x) >= 1e6)) return lowWord(nearest(x)) & 3;
-  const q = reduceLarge(Math.abs(x), true);
-  return x > 0 ? q : -q & 3;
 }

@@ -9,7 +9,9 @@
 // Errors: cbrt below 0.7, hypot below 0.9 units in the last place, whatever
 // the number of arguments.
 
-import { pow2 } from "./reduce.js";
+import { MAGIC } from "./exp.js";
+
+const HUGE = 4.149515568880993e180; // 2^600
 
 export function cbrt(x) {
   let a = Math.abs(x);
@@ -19,7 +21,8 @@ export function cbrt(x) {
     a *= 18014398509481984; // 2^54
     unit = 3.814697265625e-06; // 2^-18
   }
-  let t = fromWords(highWord(a) * 0.3333333333333333 + 715094163, 0);
+  const e = fromWords(0x43300000, highWord(a)) - 4503599627370496; // the upper half as a number
+  let t = fromWords(lowWord(e * 0.3333333333333333 + (MAGIC + 715094163)), 0);
   const u = (t * t) * (t / a);
   const w = u * u;
   t = head(t * ((1.8800023962837085 + u * -1.9007707118687334) + w * (1.6444553838782139 + u * -0.7732815301150395) + w * w * 0.1495945073741753));
@@ -38,8 +41,8 @@ export function larger(x, y) {
 
 // scaleOf is the power of 2 at which numbers of the largest size m are squared.
 export function scaleOf(m) {
-  if (m < 1e-140) return pow2(600);
-  return m > 1e150 ? pow2(-600) : 1;
+  if (m < 1e-140) return HUGE;
+  return m > 1e150 ? 1 / HUGE : 1;
 }
 
 // plusSquare adds the square of x to a sum and to its tail.
@@ -60,10 +63,14 @@ export function rootOf(sum, scale) {
 
 // hypot of two numbers; for more, what it does is done in the place of the call.
 export function hypot(x, y) {
+  const s = x * x + y * y;
+  if (s > 1e-280 && s < 1e300) {
+    setTail(0);
+    return Math.sqrt(plusSquare(plusSquare(0, x), y) + tail());
+  }
   const m = larger(x, y);
   if (!(m < Infinity)) return m;
-  setTail(0);
-  if (m > 1e-140 && m < 1e150) return Math.sqrt(plusSquare(plusSquare(0, x), y) + tail());
   const scale = scaleOf(m);
+  setTail(0);
   return rootOf(plusSquare(plusSquare(0, x * scale), y * scale), scale);
 }

@@ -6,7 +6,8 @@
 //
 // Errors: sin and cos below 0.8, tan below 1 unit in the last place.
 
-import { quadrant, reduced } from "./reduce.js";
+import { MAGIC } from "./exp.js";
+import { reduced, turns } from "./reduce.js";
 
 // sinSmall is the sine of x + y, |x| at most pi / 4, y its tail.
 function sinSmall(x, y) {
@@ -28,15 +29,15 @@ function cosSmall(x, y) {
 
 // turned is the sine of x + shift pi / 2.
 function turned(x, shift) {
-  let q = shift;
+  let n = MAGIC;
   let r = x;
   let low = 0;
   if (Math.abs(x) > 0.7853981633974483) {
-    if (Math.abs(x) === Infinity) return NaN;
-    q += quadrant(x);
-    r = reduced(x);
+    n = turns(x);
+    r = reduced(x, n);
     low = tail();
   }
+  const q = (lowWord(n) + shift) & 3;
   const v = (q & 1) === 0 ? sinSmall(r, low) : cosSmall(r, low);
   return (q & 2) === 0 ? v : -v;
 }
@@ -81,9 +82,9 @@ function tanSmall(x0, y0, inverse) {
 }
 
 export function tan(x) {
+  if (Math.abs(x) < 1e-9) return x; // -0 too
   if (Math.abs(x) <= 0.7853981633974483) return tanSmall(x, 0, false);
-  if (Math.abs(x) === Infinity) return NaN;
-  const q = quadrant(x);
-  const r = reduced(x);
-  return tanSmall(r, tail(), (q & 1) === 1);
+  const n = turns(x);
+  const r = reduced(x, n);
+  return tanSmall(r, tail(), (lowWord(n) & 1) === 1);
 }
