@@ -116,6 +116,7 @@ func (p *peer) note(m []byte) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
+		w.Name = bytes.Clone(w.Name) // a part of the frame until here
 		p.welcome = w
 	case wire.TagSnapshot:
 		s, _, err := wire.ParseSnapshot(m)
