@@ -98,6 +98,7 @@ export function update() {
   game.r8 = Math.max(a, u, p - 25, -0) - Math.min(u, -a, 0);
   let v = 1 + p; v **= 2; v %= 0.3;
   game.r9 = v + a * 1e17 % p;
+  game.i = (Math.min(-Infinity, NaN) < 0 ? 1 : 2) + (Math.max(NaN, Infinity) > 0 ? 4 : 8);
 }
 `},
 	{"control", "", `

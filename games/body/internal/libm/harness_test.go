@@ -23,7 +23,7 @@ import (
 	"gamehoster/games/schema"
 )
 
-var points = flag.Int("points", 20000, "arguments per function in the tests of accuracy")
+var points = flag.Int("points", 12000, "arguments per function in the tests of accuracy")
 
 // function is one that the tests call as bodies do: by an expression of x, y
 // and z.

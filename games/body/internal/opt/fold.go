@@ -286,9 +286,13 @@ func constantF64(op ir.Op, a, b float64) ir.Expr {
 		return ir.Num(a * b)
 	case ir.DivF64:
 		return ir.Num(a / b)
-	case ir.MinF64:
-		return ir.Num(math.Min(a, b))
-	case ir.MaxF64:
+	case ir.MinF64, ir.MaxF64:
+		switch {
+		case a != a || b != b: // Go's would let an infinity win
+			return ir.Num(math.NaN())
+		case op == ir.MinF64:
+			return ir.Num(math.Min(a, b))
+		}
 		return ir.Num(math.Max(a, b))
 	case ir.NegF64:
 		return ir.Num(-a)

@@ -6,7 +6,7 @@
 // of five intervals, by the tangent of the difference to the interval's middle and
 // two interleaved polynomials; atan2 gives it the quotient with its remainder.
 //
-// Errors: asin, acos and atan2 below 0.8, atan below 0.9 units in the last place.
+// Errors: all below 0.8 units in the last place.
 
 import { PIO2, PIO2_TAIL } from "./reduce.js";
 

@@ -69,12 +69,13 @@ export function expm1Of(x) {
   const z = r * r;
   // 2^k (one + r + r^2 / 2 + ...), one being what is left of 1 when the -1 is
   // divided by 2^k, and the square in a part that is exact and a little
-  const one = k > 60 ? 1 : 1 - scale(1, MAGIC - k);
+  const m = k > 60 ? 0 : scale(1, MAGIC - k);
+  const one = 1 - m;
   const h = head(r);
   const half = 0.5 * h * h;
   const y = one + r;
   const s = y + half;
-  const lost = ((one - y) + r) + ((y - s) + half);
+  const lost = ((1 - one) - m) + ((one - y) + r) + ((y - s) + half);
   const small = lost + (0.5 * (r - h) * (r + h) + (evenPart(z) + oddPart(r, z)) + (1 + r) * rest);
   const v = s + small;
   if (k > 1000) return scaleFar(v, n); // nobody needs the tail of these
