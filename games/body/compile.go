@@ -1,6 +1,7 @@
 package body
 
 import (
+	"slices"
 	"strings"
 
 	"gamehoster/games/body/internal/front"
@@ -76,6 +77,8 @@ type compilation struct {
 	bodies []rt.Body
 	budget rt.Budget
 	opt    *opt.Optimiser // nil for none
+
+	serverRemoves []bool // by type
 }
 
 func newCompilation(def *schema.Definition, read *front.Result, o Options) *compilation {
@@ -96,6 +99,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 			Moment: moments[b.Moment], Server: b.Server, Of: b.Of, Cmd: b.Cmd,
 		})
 	}
+	c.findRemovals()
 	// The bodies come first and alone, so that they do not depend on a side.
 	roots := make([]*ir.Func, len(c.bodies))
 	for i, b := range c.bodies {
@@ -112,6 +116,21 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 	return c
 }
 
+// findRemovals finds the types that server bodies remove objects of, while calls are
+// not inlined yet.
+func (c *compilation) findRemovals() {
+	c.serverRemoves = make([]bool, len(c.def.Types))
+	for _, b := range c.bodies {
+		if !b.Server {
+			continue
+		}
+		reached := ir.Reach(b.Fn)
+		for _, t := range c.def.Types[1:] {
+			c.serverRemoves[t.Index] = c.serverRemoves[t.Index] || slices.Contains(reached, c.rt.Remove(t))
+		}
+	}
+}
+
 // program is everything about the compiled game but the modules.
 func (c *compilation) program() *Program {
 	p := &Program{
@@ -120,6 +139,7 @@ func (c *compilation) program() *Program {
 		Commands:         make([]CommandBodies, len(c.def.Commands)),
 		HasView:          c.read.HasView,
 		WritesSharedOnly: true,
+		ServerRemoves:    c.serverRemoves,
 	}
 	for _, b := range c.read.Bodies {
 		side := schema.OnClient

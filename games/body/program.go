@@ -21,6 +21,7 @@ type Program struct {
 	Positions        []diag.Position // what the module's fault_at global indexes
 	HasView          bool            // there is a view.js: not every object is relevant to every viewer
 	WritesSharedOnly bool            // no server body exists: clients reproduce everything
+	ServerRemoves    []bool          // by type number: a server body may remove objects of the type
 }
 
 // Body is one function that the engine calls.
