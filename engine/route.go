@@ -57,7 +57,11 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	return door.Decision{
 		Response: ws.AppendResponse(nil, req.Key, ""),
 		Target: door.TargetFunc(func(fd int, early []byte) error {
-			return to.Adopt(fd, early, at.Number)
+			err := to.Adopt(fd, early, at.Number)
+			if err != nil {
+				live.Table.Cancel(at.Number)
+			}
+			return err
 		}),
 	}
 }

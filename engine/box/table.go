@@ -3,7 +3,7 @@
 // player sits; the workers run what it decided.
 //
 //	Place --> seat reserved --> Claim (its socket came) --> Release (the player left)
-//	                       \--> Expire (no socket within SeatTimeout)
+//	                       \--> Expire (no socket within SeatTimeout), Cancel
 //
 // A seat is counted from Place on, so two joins can never get the last one of an
 // instance, and given back exactly once, by Release or by Expire.
@@ -225,26 +225,40 @@ func (t *Table) forget(in *instance) {
 	t.list(in)
 }
 
-// Expire gives back the seats whose sockets never came, and forgets the instances of
-// which no worker has heard therefore.
+// Cancel gives a reservation back whose socket will not come. One that is not there any
+// more is ignored.
+func (t *Table) Cancel(number uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.pending[number]; p != nil {
+		t.cancel(number, p)
+	}
+}
+
+// Expire gives back the reservations whose sockets never came.
 func (t *Table) Expire(now int64) (expired int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for n, p := range t.pending {
-		if now < p.expires {
-			continue
+		if now >= p.expires {
+			t.cancel(n, p)
+			expired++
 		}
-		delete(t.pending, n)
-		p.in.pending--
-		if p.counted() {
-			t.give(p.in)
-		}
-		if !p.in.running && p.in.pending == 0 {
-			t.forget(p.in)
-		}
-		expired++
 	}
 	return expired
+}
+
+// cancel gives a reservation back, and forgets its instance if it was the last one and
+// no worker has heard of it.
+func (t *Table) cancel(number uint64, p *pending) {
+	delete(t.pending, number)
+	p.in.pending--
+	if p.counted() {
+		t.give(p.in)
+	}
+	if !p.in.running && p.in.pending == 0 {
+		t.forget(p.in)
+	}
 }
 
 // Close ends the giving out of seats: a newer definition has taken over.

@@ -105,6 +105,24 @@ func TestUnclaimedSeatExpiresOnce(t *testing.T) {
 	place(t, tb, Request{})
 }
 
+func TestCancel(t *testing.T) {
+	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
+	p, err := tb.Place(Request{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.Cancel(p.Number)
+	tb.Cancel(p.Number)
+	if l := tb.Load(); l != (Load{}) {
+		t.Fatalf("after the only reservation was cancelled the table counts %+v", l)
+	}
+	p, s := place(t, tb, Request{})
+	tb.Cancel(p.Number)
+	if l := tb.Load(); l.Seats != 1 || l.Instances != 1 {
+		t.Fatalf("a claimed seat of %s was cancelled: %+v", s.InstanceName, l)
+	}
+}
+
 func TestResumeTakesNoSecondSeat(t *testing.T) {
 	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
 	p, s := place(t, tb, Request{})
