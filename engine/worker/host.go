@@ -54,7 +54,7 @@ type Options struct {
 	Log     *slog.Logger
 	OnOpen  func(Reservation) // the socket of a reservation has come; nil for none
 	OnClose func(Closed)      // a socket has ended; nil for none
-	Now     func() int64 // the loop's time; nil for loop.Now
+	Now     func() int64      // the loop's time; nil for loop.Now
 }
 
 // Closed is the end of one socket, for the log.
