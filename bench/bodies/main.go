@@ -148,7 +148,7 @@ func (r *report) contestants(o options, g *games.Game, dir string) (entries []en
 			return
 		}
 		e.game = p
-		r.Peers[e.Key] = p.about
+		r.Peers[filepath.Base(name)] = p.about
 		add(e)
 	}
 	node := func(script, flavour string) []string {
@@ -173,7 +173,7 @@ func (r *report) contestants(o options, g *games.Game, dir string) (entries []en
 	}
 	start(entry{Key: "colyseus", Label: "Node, @colyseus/schema, tracked", share: 4, every: 3}, "node", node(tracked, "tracked")...)
 	if last := entries[len(entries)-1]; last.Key == "colyseus" {
-		r.Peers["colyseus"] = version(dir)
+		r.Peers["@colyseus/schema"] = version(dir)
 		add(entry{Key: "encoded", Label: "Node, @colyseus/schema, tracked and encoded", game: encoded{last.game.(*process)}, share: 4, every: 3})
 	}
 	return entries, nil

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,10 +116,8 @@ func (r *report) text() string {
 	p := func(format string, a ...any) { fmt.Fprintf(&b, format, a...) }
 	p("# Bodies: a tick of asteroids\n\n")
 	p("%s, commit %s, %s, %s, %s", r.Date, r.Commit, r.Kernel, r.CPU, r.Go)
-	for _, key := range r.Order {
-		if v := r.Peers[key]; v != "" {
-			p(", %s %s", r.Labels[key], v)
-		}
+	for _, name := range slices.Sorted(maps.Keys(r.Peers)) {
+		p(", %s %s", name, r.Peers[name])
 	}
 	p(".\n\n%d pilots by one script; at the start, after %d ticks, an instance has %.1f rocks, %.1f bullets and %.1f ships in flight.\n",
 		pilots, r.Load.Ticks, r.Load.Rocks, r.Load.Bullets, r.Load.Flying)
