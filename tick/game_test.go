@@ -126,10 +126,12 @@ type mood uint8
 const (
 	wild mood = iota // at any time: clients drift
 	tame             // on send ticks only, at their end, so that clients have no reason to drift
+	pure             // like tame, and whatever they do does not depend on what shared bodies have done
 	calm             // not at all
 )
 
-// testGame is the game. What m points to may be changed while it runs.
+// testGame is the game. What m points to may be changed while it runs, but not from or
+// to pure and calm if removals by server bodies are to be exact.
 func testGame(d *schema.Definition, m *mood) *ticktest.Game {
 	type (
 		w = *ticktest.World
@@ -137,6 +139,9 @@ func testGame(d *schema.Definition, m *mood) *ticktest.Game {
 	)
 	per := uint32(d.TicksPerSend())
 	g := &ticktest.Game{Def: d}
+	if *m >= pure {
+		g.Removes = []int{token}
+	}
 	add := func(s ticktest.Step, side schema.Side, typ, command int, run func(w w, self o)) {
 		g.Bodies = append(g.Bodies, ticktest.Body{Step: s, Side: side, Type: typ, Command: command, Run: run})
 	}
@@ -222,10 +227,14 @@ func testGame(d *schema.Definition, m *mood) *ticktest.Game {
 	add(ticktest.Update, shared, token, 0, func(w w, t o) { w.Set(t, tokenPlace, w.Get(t, tokenPlace)+2) })
 	add(ticktest.Update, shared, instance, 0, func(w w, in o) { w.Set(in, instanceRound, w.Get(in, instanceRound)+1) })
 	add(ticktest.Update, server, instance, 0, func(w w, in o) {
-		if *m == calm || *m == tame && w.Tick()%per != 0 {
+		if *m == calm || *m != wild && w.Tick()%per != 0 {
 			return
 		}
-		switch w.ServerRandom(12) {
+		does := w.ServerRandom(12)
+		if *m == pure && (does == 3 || does >= 5 && does <= 7) {
+			return
+		}
+		switch does {
 		case 0:
 			w.Set(in, instanceClock, w.ServerRandom(60000))
 		case 1, 2:

@@ -15,20 +15,25 @@ const historySends = 64
 // object is what the engine knows of an object of the last send tick. Sends are
 // numbered from 1 as they are committed.
 type object struct {
-	id    uint32
-	row   uint32 // index among its type's rows
-	typ   uint16
-	image int32  // slot in the images of its type
-	born  uint64 // send at which it was first there
-	sent  uint64 // send at which a sent field last changed
-	whole uint64 // the same of all fields; kept only while there are thin viewers
-	wrote uint64 // send at which a server body was last found to have written a shared field
-	undo  int64  // its newest entry
+	id     uint32
+	row    uint32 // index among its type's rows
+	typ    uint16
+	enters bool   // viewers that run the bodies are told of it, too
+	owner  uint32 // player; 0 for none
+	image  int32  // slot in the images of its type
+	born   uint64 // send at which it was first there
+	sent   uint64 // send at which a sent field last changed
+	whole  uint64 // the same of all fields; kept only while there are thin viewers
+	wrote  uint64 // send at which a server body was last found to have written a shared field
+	spoilt uint64 // send at which a rewind was last found to have changed one in the past
+	since  uint64 // and the oldest past send in which it did
+	undo   int64  // its newest entry
 }
 
 // gone is an object that was removed.
 type gone struct {
 	id   uint32
+	typ  uint16 // 0 where it is not known
 	born uint64
 	send uint64 // at which it was found to be no more
 }
@@ -68,7 +73,9 @@ type history struct {
 	made      uint64 // the last send at which an object was born
 	entered   uint64 // the same of objects that are announced to all
 	wrote     uint64 // the last send at which one was found written by a server body
-	nextShare uint32 // the shared counter at the last send
+	spoilt    uint64 // the same of those that a rewind has changed
+	given     uint32 // the shared counter at the last send
+	nextShare uint32 // the least that it has been since
 	plans     []plan // by type
 }
 
@@ -86,7 +93,7 @@ func (h *history) init(s *Shard) {
 		h.images[i].size = h.plans[i].sent.End()
 	}
 	h.objects[0].image = h.images[schema.InstanceType].take()
-	h.nextShare = schema.FirstShared
+	h.given, h.nextShare = schema.FirstShared, schema.FirstShared
 }
 
 // Commit records what this send tick will send: which objects there are, how they
@@ -106,12 +113,16 @@ func (in *Instance) Commit() {
 
 	in.commitObject(&h.objects[0])
 	in.walk()
-	in.ghosts()
 	in.insert()
+	in.ghosts()
+	in.spoil()
 	if wide := in.thin > 0; wide != h.wide {
 		in.rewrite(wide)
 	}
 	in.hashes.commit(in)
+	if s.rules.rewinds {
+		in.keep()
+	}
 }
 
 // walk goes through the known objects and the rows side by side. What is no more
@@ -135,10 +146,17 @@ func (in *Instance) walk() {
 			in.found(typ, at[typ], id)
 			at[typ]++
 		}
-		if id != o.id || int(at[typ]) >= n {
-			h.gone = append(h.gone, gone{o.id, o.born, in.sends})
+		there := id == o.id && int(at[typ]) < n
+		if !there || in.replaced(o, at[typ]) {
+			h.gone = append(h.gone, gone{o.id, o.typ, o.born, in.sends})
 			if m := &h.images[typ]; m.size > 0 {
 				m.free = append(m.free, o.image)
+			}
+			if there {
+				in.found(typ, at[typ], id)
+				f := &b.fresh[len(b.fresh)-1]
+				f.spoilt, f.since = o.spoilt, o.since
+				at[typ]++
 			}
 			continue
 		}
@@ -159,11 +177,18 @@ func (in *Instance) walk() {
 	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
 }
 
+// replaced reports whether the object in the row is another one than the known one
+// of its id and type, because a rewind gave the id to it.
+func (in *Instance) replaced(o *object, row uint32) bool {
+	l := &in.timeline
+	return l.rewound && (l.wasReborn(o.id) || o.owner != in.owner(int(o.typ), in.row(int(o.typ), int(row))))
+}
+
 // found notes a new object.
 func (in *Instance) found(typ int, row, id uint32) {
 	b := &in.shard.scratch
-	b.fresh = append(b.fresh, object{id: id, typ: uint16(typ), row: row, undo: none,
-		born: in.sends, sent: in.sends, whole: in.sends})
+	b.fresh = append(b.fresh, object{id: id, typ: uint16(typ), row: row, undo: none, enters: in.announced(id) || in.back(typ, id),
+		owner: in.owner(typ, in.row(typ, int(row))), born: in.sends, sent: in.sends, whole: in.sends})
 }
 
 // insert puts the new objects among the known ones.
@@ -192,7 +217,7 @@ func (in *Instance) insert() {
 		copy(m.at(o.image), row)
 		in.written(o, row)
 		h.made = in.sends
-		if in.announced(o.id) {
+		if o.enters {
 			h.entered = in.sends
 		}
 	}
@@ -233,25 +258,53 @@ func (in *Instance) ghosts() {
 	h := &in.history
 	next := le.Uint32(in.block[schema.HeaderNextShared:])
 	from := h.nextShare
-	h.nextShare = next
+	h.given, h.nextShare = next, next
 	if !in.shard.rules.removals || in.shard.rules.view || in.sends == 1 {
 		return
 	}
-	made := 0
-	fresh := in.shard.scratch.fresh
-	for i := range fresh {
-		if fresh[i].id&3 == schema.FirstShared {
-			made++
+	at, _ := h.find(from)
+	for id := from; id < next; id += schema.IDStep {
+		for at < len(h.objects) && h.objects[at].id < id {
+			at++
+		}
+		if at == len(h.objects) || h.objects[at].id != id {
+			h.gone = append(h.gone, gone{id, 0, in.sends, in.sends})
 		}
 	}
-	if made == int((next-from)/schema.IDStep) {
-		return
-	}
-	for id := from; id != next; id += schema.IDStep {
-		if _, there := slices.BinarySearchFunc(fresh, id, func(o object, id uint32) int { return cmp.Compare(o.id, id) }); !there {
-			h.gone = append(h.gone, gone{id, in.sends, in.sends})
+}
+
+// spoil notes on the objects what rewinds since the last send have changed.
+func (in *Instance) spoil() {
+	h, l := &in.history, &in.timeline
+	for _, x := range l.spoilt {
+		i, ok := h.find(x.id)
+		if !ok {
+			continue
 		}
+		o := &h.objects[i]
+		if o.spoilt <= h.dead {
+			o.since = x.send
+		}
+		o.since = min(o.since, x.send)
+		o.spoilt, h.spoilt = in.sends, in.sends
 	}
+	l.spoilt = l.spoilt[:0]
+	l.rewound = false
+}
+
+// rewrote notes that viewers have to be told at send what a server body wrote to an
+// object; ok is false if it is none that they know.
+func (h *history) rewrote(id uint32, send uint64) (ok bool) {
+	i, ok := h.find(id)
+	if ok {
+		h.objects[i].wrote, h.wrote = send, send
+	}
+	return ok
+}
+
+// find is where an object is or would be.
+func (h *history) find(id uint32) (i int, ok bool) {
+	return slices.BinarySearchFunc(h.objects, id, func(o object, id uint32) int { return cmp.Compare(o.id, id) })
 }
 
 // rewrite makes all images anew, so that they go as far as is needed now.
@@ -271,6 +324,13 @@ func (in *Instance) rewrite(wide bool) {
 		o.image = m.take()
 		copy(m.at(o.image), in.row(int(o.typ), int(o.row)))
 	}
+}
+
+// back reports whether an object that is new to the history had been made before the
+// last send. A rewind has brought it back, and viewers may have been told to let it
+// go.
+func (in *Instance) back(typ int, id uint32) bool {
+	return in.timeline.rewound && in.shard.rules.removes[typ] && id < in.history.given
 }
 
 // announced reports whether a viewer that runs the bodies is told of an object's
@@ -321,7 +381,7 @@ func (h *history) held(id uint32, last uint64) bool {
 	if h.made <= last {
 		return true // nothing is newer
 	}
-	i, ok := slices.BinarySearchFunc(h.objects, id, func(o object, id uint32) int { return cmp.Compare(o.id, id) })
+	i, ok := h.find(id)
 	if ok {
 		return h.objects[i].born <= last
 	}

@@ -51,6 +51,16 @@ func command(tick, seq, number uint32, fields ...byte) []byte {
 	return append(wire.CommandHeader{Tick: tick, Seq: seq, Number: number}.Append(nil), fields...)
 }
 
+// waiting is the number of commands that have not run.
+func waiting(in *Instance) (n int) {
+	for _, o := range in.filing.list {
+		if !o.ran {
+			n++
+		}
+	}
+	return n
+}
+
 func TestHostileMessages(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    []byte
@@ -87,14 +97,14 @@ func TestHostileMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, player, watch := seated(t, calm)
 			hash := in.StateHash()
-			filed := len(in.filing.waiting)
+			filed := waiting(in)
 			for _, v := range []*Viewer{player, watch} {
 				err := v.Receive(c.m, 0, discard{})
 				var closing *wire.CloseError
 				switch {
 				case c.code == 0 && err == nil:
 				case errors.As(err, &closing) && closing.Code == c.code:
-					if len(in.filing.waiting) != filed {
+					if waiting(in) != filed {
 						t.Error("a malformed message was filed")
 					}
 				case v == watch && err == nil:
@@ -106,8 +116,8 @@ func TestHostileMessages(t *testing.T) {
 			if in.StateHash() != hash {
 				t.Error("a message changed the state before any tick")
 			}
-			if w := in.filing.waiting; len(w) > 0 {
-				if after := wire.TickDistance(w[0].tick, in.tick); after < 1 || after > int32(in.shard.rules.lead) {
+			if w := in.filing.list; len(w) > 0 {
+				if after := wire.TickDistance(w[0].tick, in.tick); after <= -int32(in.shard.rules.back) || after > int32(in.shard.rules.lead) {
 					t.Errorf("a command was filed %d ticks ahead", after)
 				}
 			}
@@ -136,7 +146,7 @@ func TestFloodIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(in.filing.waiting); n != in.shard.rules.pending {
+	if n := waiting(in); n != in.shard.rules.pending {
 		t.Errorf("%d commands wait, the bound is %d", n, in.shard.rules.pending)
 	}
 	if err := other.Receive(command(in.tick+1, 1, move, 1, 0), 0, discard{}); err != nil {
@@ -149,8 +159,8 @@ func TestFloodIsBounded(t *testing.T) {
 	for range 20 {
 		sendAll(in)
 	}
-	if player.processed() != 9999 || len(in.filing.waiting) != 0 {
-		t.Errorf("processed %d, %d waiting", player.processed(), len(in.filing.waiting))
+	if player.processed() != 9999 || waiting(in) != 0 {
+		t.Errorf("processed %d, %d waiting", player.processed(), waiting(in))
 	}
 	if got := in.shard.stats.Refused[RefusedFull]; got != 9999-uint64(in.shard.rules.pending) {
 		t.Errorf("%d were refused", got)

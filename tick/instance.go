@@ -34,6 +34,8 @@ type Instance struct {
 	rows       int // players that have joined and were not removed
 	filing     filing
 	relay      relay
+	timeline   timeline
+	faults     []faulted // of ticks that may be run again
 
 	sends    uint64 // send ticks committed
 	sendTick uint32 // the last of them
@@ -52,7 +54,8 @@ type seat struct {
 	name     []byte
 
 	received uint32 // the last seq that came
-	filed    int    // commands waiting for their tick
+	filed    int    // commands that have not run
+	kept     int    // and those that have and may run again with them
 	ordered  bool   // last is valid
 	last     uint32 // effective tick of the last command filed
 	rates    []rate // by command number; nil where no command has a limit
@@ -76,6 +79,7 @@ func (s *Shard) Create(name string, seed, serverSeed uint64) (*Instance, error) 
 		seats: make([]seat, s.rules.seats),
 	}
 	in.history.init(s)
+	in.timeline.init(&s.rules)
 	in.header(serverSeed)
 	if f, ok := s.machine.Start(base); !ok {
 		clear(in.block)
@@ -108,7 +112,8 @@ func (in *Instance) Retire() {
 	}
 	in.shard.slots.Put(in.base)
 	in.shard.instances--
-	in.block, in.failed, in.due = nil, true, false
+	in.timeline.drop(in.shard)
+	in.block, in.failed, in.due, in.faults = nil, true, false, nil
 	in.history, in.filing, in.relay = history{}, filing{}, relay{}
 }
 

@@ -27,13 +27,14 @@ type model struct {
 	shard  *Shard
 	in     *Instance
 	ends   []*end
-	ids    map[uint32]bool // ids of players ever given
-	dead   map[uint32]bool // ids of objects that are no more
-	exact  bool            // worlds are equal at each send
-	hashes bool            // clients tell their hashes
-	skips  bool            // sockets do not always drain
-	still  bool            // nobody comes or goes
-	quiet  bool            // nothing new happens
+	ids    map[uint32]bool   // ids of players ever given
+	dead   map[uint32]uint32 // ids of objects that are no more, and since when
+	exact  bool              // worlds are equal at each send
+	hashes bool              // clients tell their hashes
+	skips  bool              // sockets do not always drain
+	still  bool              // nobody comes or goes
+	quiet  bool              // nothing new happens
+	late   int               // ticks that commands are late at most
 }
 
 // end is one client and what the line does to it.
@@ -66,7 +67,7 @@ func (e *end) Message(p []byte) {
 }
 
 func newModel(t *testing.T, seed uint64, d *schema.Definition, mood mood, o Options) *model {
-	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), mood: mood, ids: map[uint32]bool{}, dead: map[uint32]bool{}, exact: mood != wild}
+	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 1)), mood: mood, ids: map[uint32]bool{}, dead: map[uint32]uint32{}, exact: mood != wild}
 	g := testGame(d, &m.mood)
 	m.module, m.shard = g.Module(), newTestShard(t, g, o)
 	in, err := m.shard.Create("model", seed, seed+1)
@@ -124,15 +125,20 @@ func (m *model) tick() {
 	m.ends = kept
 }
 
-// checkIDs sees to it that an id that was given back is never given again.
+// checkIDs sees to it that an id that was given back is never given again, once no
+// rewind can bring it back.
 func (m *model) checkIDs() {
 	for _, g := range m.in.history.gone {
-		m.dead[g.id] = true
+		if _, there := m.dead[g.id]; !there {
+			m.dead[g.id] = m.in.tick
+		}
 	}
 	for _, o := range m.in.history.objects {
-		if m.dead[o.id] {
+		since, dead := m.dead[o.id]
+		if dead && (o.id&1 == 1 || m.in.tick-since > m.in.shard.rules.back+2*m.in.shard.rules.perSend) {
 			m.t.Fatalf("id %d is back", o.id)
 		}
+		delete(m.dead, o.id)
 	}
 }
 
@@ -144,7 +150,7 @@ func (m *model) check(e *end) {
 		return
 	}
 	if m.exact && e.c.Resyncs > 0 {
-		m.t.Fatalf("player %d: what came at tick %d could not be applied", e.player, e.c.Tick)
+		m.t.Fatalf("player %d: what came at tick %d could not be applied: %s", e.player, e.c.Tick, e.c.Lost)
 	}
 	if err := e.c.Compare(m.shard.layout, m.in.block); err != nil && m.exact {
 		m.t.Fatalf("player %d: %v", e.player, err)
@@ -238,7 +244,7 @@ func (m *model) change() {
 func (m *model) act(e *end) {
 	e.seq++
 	number := uint32(m.rng.IntN(fail + 1))
-	msg := wire.CommandHeader{Tick: e.c.Tick + uint32(m.rng.IntN(9)) - 2, Seq: e.seq, Number: number}.Append(nil)
+	msg := wire.CommandHeader{Tick: m.in.tick + 1 + uint32(m.rng.IntN(9+m.late)-m.late), Seq: e.seq, Number: number}.Append(nil)
 	switch number {
 	case move:
 		msg = append(msg, byte(m.rng.IntN(120)), 0) // some are out of bounds
@@ -296,6 +302,25 @@ func TestModelExact(t *testing.T) {
 	}
 }
 
+// Where, in addition, what server bodies do does not depend on what a late command
+// changes, late commands change nothing of that: server and clients go back and come
+// to the same.
+func TestModelLate(t *testing.T) {
+	for _, rates := range [][2]int{{30, 30}, {30, 15}, {30, 10}} {
+		for _, seed := range seeds(8) {
+			t.Run(fmt.Sprintf("%d of %d Hz, seed %d", rates[1], rates[0], seed), func(t *testing.T) {
+				m := newModel(t, seed, testDef(rates[0], rates[1], 5), pure, Options{})
+				m.late = 12
+				m.run(*modelTicks)
+				m.log()
+				if x := m.shard.Stats(); x.Rewinds == 0 || x.Late == 0 {
+					t.Error("nothing came late")
+				}
+			})
+		}
+	}
+}
+
 // A client that is skipped has run on without the server's news. Where there is none
 // but commands, it holds the server's state again with the next send.
 func TestModelSkipped(t *testing.T) {
@@ -306,7 +331,7 @@ func TestModelSkipped(t *testing.T) {
 				for range 100 {
 					m.tick()
 				}
-				m.still, m.skips = true, true
+				m.still, m.skips, m.late = true, true, 12
 				m.run(*modelTicks)
 				m.log()
 			})
@@ -319,7 +344,8 @@ func TestModelWrap(t *testing.T) {
 	for _, seed := range seeds(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			o := Options{StartTick: 1<<32 - 200}
-			m := newModel(t, seed, testDef(30, 15, 5), tame, o)
+			m := newModel(t, seed, testDef(30, 15, 5), pure, o)
+			m.late = 12
 			m.run(*modelTicks)
 			if m.in.Tick() > 1<<31 {
 				t.Errorf("tick %d has not wrapped", m.in.Tick())
@@ -333,7 +359,7 @@ func TestModelDrift(t *testing.T) {
 	for _, seed := range seeds(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			m := newModel(t, seed, testDef(30, 10, 5), wild, Options{})
-			m.hashes, m.skips = true, true
+			m.hashes, m.skips, m.late = true, true, 12
 			m.run(*modelTicks)
 			m.log()
 		})
@@ -347,6 +373,7 @@ func (m *model) log() {
 		drifts += e.c.Drifts
 	}
 	s := m.shard.Stats()
+	m.t.Logf("rewinds %d of %d ticks, late commands %d of %d", s.Rewinds, s.Replayed, s.Late, s.Commands)
 	m.t.Logf("snapshots %v, acks ignored %d, refused %v, faults %d, resyncs %d, drifts %d, hashes %d of which wrong %d",
 		s.Snapshots, s.Acks, s.Refused, s.Faults, resyncs, drifts, s.Hashes, s.Drifts)
 }

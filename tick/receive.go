@@ -161,34 +161,43 @@ func (v *Viewer) command(m []byte) error {
 		return nil
 	case !handlers.Shared && !handlers.Server:
 		return nil
-	case k.filed == s.rules.pending:
+	case k.kept == s.rules.pending || len(in.filing.list) == s.rules.pending*s.rules.seats:
 		s.stats.Refused[RefusedFull]++
 		return nil
 	}
 	o := order{tick: in.effective(k, head.Tick, handlers.Shared), player: k.player, seq: head.Seq, number: head.Number}
-	stamp(record, o)
-	in.filing.file(o, record)
+	stamp(record, &o)
+	in.filing.file(o, record, in.tick)
 	k.filed++
+	k.kept++
+	if !wire.TickAfter(o.tick, in.tick) {
+		s.stats.Late++
+	}
 	s.stats.Commands++
 	return nil
 }
 
 // effective is the tick that a command runs in, given the one that its player
-// acted on. The past cannot be run again: nothing runs before the next tick.
+// acted on. One that clients do not run never goes back.
 func (in *Instance) effective(k *seat, tick uint32, shared bool) uint32 {
 	next := in.tick + 1
-	least := int32(0) // ticks after the next
 	if !k.joined {
 		// It joins at the next send tick and can act from the one after.
-		least = int32(in.until)
+		next += in.until
 	}
 	if !shared {
-		return next + uint32(least)
+		return next
 	}
-	if k.ordered {
-		least = max(least, wire.TickDistance(k.last, next))
+	// The bounds, in ticks after the next of the instance.
+	next = in.tick + 1
+	least, most := int32(in.until), int32(in.shard.rules.lead)-1
+	if k.joined {
+		// The distance of one long past is none.
+		least = min(0, max(wire.TickDistance(in.earliest(), next), wire.TickDistance(k.joinTick+1, next)))
 	}
-	most := int32(in.shard.rules.lead) - 1
+	if last := wire.TickDistance(k.last, next); k.ordered && last <= most {
+		least = max(least, last)
+	}
 	after := max(least, min(most, wire.TickDistance(tick, next)))
 	k.ordered, k.last = true, next+uint32(after)
 	return k.last

@@ -147,6 +147,7 @@ func (s *scenario) game(words []string) {
 	s.def.KeyframeSeconds = 1000 // turns are another matter
 	quiet := calm
 	g := testGame(s.def, &quiet)
+	g.Removes = nil // what is to be removed comes from the script
 	for i, b := range g.Bodies {
 		if b.Step == ticktest.Start || b.Step == ticktest.Update && b.Side == schema.OnServer && b.Type == player {
 			g.Bodies[i].Run = func(*ticktest.World, ticktest.Object) {}

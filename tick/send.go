@@ -68,11 +68,17 @@ func (v *Viewer) cause() Cause {
 		return CauseCommands
 	}
 	// Whatever is still kept is young enough for the client to go back to, but it
-	// may have run before a snapshot, in the past of which no client can go.
+	// may have run before a snapshot, in the past of which no client can go. And what
+	// players did that the viewer did not hold it cannot run, so that it would lack
+	// what they made.
 	stride := in.shard.layout.CommandStride
 	for i := v.relayed; i < in.relay.to; i++ {
-		if o, _ := in.relay.at(i, stride); !wire.TickAfter(o.tick, v.snapTick) {
+		o, _ := in.relay.at(i, stride)
+		switch held := in.history.held(o.player, v.last); {
+		case held && !wire.TickAfter(o.tick, v.snapTick):
 			return CauseLate
+		case !held && !in.shard.rules.view:
+			return CauseMissed
 		}
 	}
 	return causeNone
@@ -98,6 +104,7 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	v.due = causeNone
 	v.base, v.baseTick, v.snapTick = in.sends, in.sendTick, in.sendTick
 	v.sent = 1
+	v.told.clear()
 }
 
 // sendChanges sends everything but a snapshot.
@@ -127,7 +134,7 @@ func (v *Viewer) allAnnounced() bool { return v.thin || v.in.shard.rules.view }
 
 // entering reports whether the viewer gets an object by enter in this send tick.
 func (v *Viewer) entering(o *object) bool {
-	return o.born > v.last && (v.thin || v.in.announced(o.id))
+	return o.born > v.last && (v.thin || o.enters)
 }
 
 // leave appends the leave message; nil if there is none.
@@ -145,8 +152,13 @@ func (v *Viewer) leave(dst []byte) []byte {
 			if unknown {
 				continue
 			}
-		case !in.shard.rules.removals:
+		case !in.shard.rules.removes[g.typ] && g.typ != 0:
 			continue
+		default:
+			// What a rewind brought back enters, or clients have it back themselves.
+			if _, there := in.history.find(g.id); there {
+				continue
+			}
 		}
 		b.ids = append(b.ids, g.id)
 	}
@@ -154,6 +166,7 @@ func (v *Viewer) leave(dst []byte) []byte {
 		return nil
 	}
 	slices.Sort(b.ids)
+	b.ids = slices.Compact(b.ids)
 	dst = wire.Leave{Tick: in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
 	for _, id := range b.ids {
@@ -174,6 +187,9 @@ func (v *Viewer) enter(dst []byte) []byte {
 	for i := 1; i < len(h.objects); i++ {
 		if o := &h.objects[i]; v.entering(o) {
 			dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
+			if s.rules.rewinds && !v.thin {
+				v.told.note(o.id, false, in.sends)
+			}
 		}
 	}
 	if w.Empty() {
@@ -186,26 +202,49 @@ func (v *Viewer) enter(dst []byte) []byte {
 // viewer did not hold while the ticks ran is not in it: it enters as it is now.
 func (v *Viewer) commands(dst []byte) []byte {
 	in, s := v.in, v.in.shard
-	if v.relayed == in.relay.to {
+	list := v.toRelay()
+	if len(list) == 0 {
 		return nil
 	}
 	dst = wire.Commands{Tick: in.sendTick}.Append(dst)
 	w := wire.NewCommandWriter(in.sendTick)
-	some := false
-	for i := v.relayed; i < in.relay.to; i++ {
+	for _, i := range list {
 		o, record := in.relay.at(i, s.layout.CommandStride)
+		dst = w.Append(dst, wire.Relayed{Tick: o.tick, Player: o.player, Seq: o.seq, Number: o.number})
+		dst = s.wire.Command(o.number).AppendAll(dst, record)
+	}
+	s.stats.Relayed += uint64(len(list))
+	return dst
+}
+
+// toRelay is the numbers of the commands to relay in their order, which late ones are
+// not kept in.
+func (v *Viewer) toRelay() []uint64 {
+	in, b := v.in, &v.in.shard.scratch
+	stride := in.shard.layout.CommandStride
+	list, sorted := b.relay[:0], true
+	var last *relayed
+	for i := v.relayed; i < in.relay.to; i++ {
+		o, _ := in.relay.at(i, stride)
 		if !in.history.held(o.player, v.last) {
 			continue
 		}
-		dst = w.Append(dst, wire.Relayed{Tick: o.tick, Player: o.player, Seq: o.seq, Number: o.number})
-		dst = s.wire.Command(o.number).AppendAll(dst, record)
-		s.stats.Relayed++
-		some = true
+		sorted = sorted && (last == nil || last.before(&o.order))
+		last = o
+		list = append(list, i)
 	}
-	if !some {
-		return nil
+	b.relay = list
+	if !sorted {
+		slices.SortFunc(list, func(i, j uint64) int {
+			a, _ := in.relay.at(i, stride)
+			b, _ := in.relay.at(j, stride)
+			if a.before(&b.order) {
+				return -1
+			}
+			return 1
+		})
 	}
-	return dst
+	return list
 }
 
 // delta appends the delta message.
@@ -254,27 +293,35 @@ func (v *Viewer) owns(o *object) bool {
 }
 
 // keyframe appends the keyframe message: the objects of which a server body wrote
-// a shared field since the viewer's last send and, within budget, those whose turn
-// it is; nil if there is none.
+// a shared field since the viewer's last send, those of which the viewer was told
+// something that a rewind has changed and, within budget, those whose turn it is; nil
+// if there is none.
 func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 	in, s := v.in, v.in.shard
 	h := &in.history
 	from, n := v.takeTurn(budget)
-	if n == 0 && h.wrote <= v.last {
+	if n == 0 && h.wrote <= v.last && h.spoilt <= v.last {
 		return nil
 	}
 	dst = wire.Keyframe{Tick: in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
 	end := from + n - len(h.objects) // where the turn goes on after the last object
+	keep := s.rules.rewinds
+	was := false // the object before had its turn
 	for i := range h.objects {
 		o := &h.objects[i]
 		turn := i >= from && i < from+n || i < end
-		if !turn && o.wrote <= v.last {
+		run := turn && was
+		was = turn
+		if !turn && o.wrote <= v.last && (o.spoilt <= v.last || !v.told.since(o.id, o.since)) {
 			continue
 		}
 		f := s.wire.Fields(int(o.typ), wire.Shared, false)
 		if f.Len() == 0 || v.entering(o) {
 			continue
+		}
+		if keep {
+			v.told.note(o.id, run, in.sends)
 		}
 		dst = w.Full(dst, o.id, f, in.row(int(o.typ), int(o.row)))
 	}

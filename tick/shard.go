@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gamehoster/games/body"
 	"gamehoster/games/diag"
@@ -80,8 +81,10 @@ type Shard struct {
 	compiled *vm.Compiled // nil where it is the caller's
 	machine  machine
 	slots    *vm.Slots
+	pool     vm.Pool // of past states
 
 	instances int
+	turn      int // ticks that may be run again in this turn of the loop
 	stats     Stats
 	scratch   scratch
 }
@@ -99,11 +102,13 @@ type scratch struct {
 	input   uint32   // address of the tick's input in the machine
 	inputs  []byte   // the live memory there
 	saved   []byte   // a block as it was before the tick
+	before  []byte   // a block as it was before a rewind
 	record  []byte   // a command record
 	skips   []skip   // of the tick that is being run
 	cursors []uint32 // by type: rows walked so far
 	fresh   []object // found by the walk
 	ids     []uint32 // to be sorted
+	relay   []uint64 // numbers of commands to relay
 	out     []byte   // a message
 	delta   []byte   // a delta, made before what goes out before it
 	name    []byte   // of an instance
@@ -112,23 +117,28 @@ type scratch struct {
 // rules are what follows from a definition and its bodies for every instance.
 type rules struct {
 	perSend   uint32 // ticks
+	rewinds   bool   // commands may be late
+	back      uint32 // ticks that a late one may go back
 	depth     uint32 // ticks that a relayed command may wait for a viewer
 	lead      uint32 // ticks ahead that a command may be filed
 	seats     int
-	pending   int // commands that one seat may have filed
+	pending   int // commands of one seat that are kept
 	turn      int // sends in which all objects get a keyframe; 0 for no turns
 	budget    int // bytes of a send
 	view      bool
-	removals  bool // a server body may have removed an object that shared bodies made
+	removes   []bool // by type: server bodies may remove objects that shared bodies made
+	removals  bool   // there is such a type
 	handlers  []body.CommandBodies
 	bodies    []body.Body
 	positions []diag.Position
 }
 
-// Commands that a seat may have filed: so many whatever the timeline's depth, unless
-// those of all seats together took too many bytes.
+// Commands of a seat that are kept, those to come and those of the timeline: so many
+// and so many more for each tick in which they can be, unless those of all seats
+// together took too many bytes.
 const (
 	minPending      = 16
+	perTickPending  = 4
 	maxPendingBytes = 16 << 20
 )
 
@@ -140,6 +150,7 @@ func newRules(d *schema.Definition, p *body.Program) rules {
 	per := d.TicksPerSend()
 	r := rules{
 		perSend:   uint32(per),
+		back:      uint32(d.TimelineDepth),
 		depth:     uint32(max(d.TimelineDepth, per)),
 		lead:      uint32(max(1, d.TimelineDepth)),
 		seats:     min(d.PlayersPerInstance, d.Player().Max),
@@ -149,15 +160,21 @@ func newRules(d *schema.Definition, p *body.Program) rules {
 		bodies:    p.Bodies,
 		positions: p.Positions,
 	}
-	r.pending = minPending + 2*int(r.lead)
+	for _, c := range p.Commands {
+		r.rewinds = r.rewinds || c.Shared && r.back > 0
+	}
+	ticks := r.lead
+	if r.rewinds {
+		ticks += r.depth + r.perSend
+	}
+	r.pending = minPending + perTickPending*int(ticks)
 	// Commands may be kilobytes long and seats hundreds.
 	r.pending = max(minPending/4, min(r.pending, maxPendingBytes/(r.seats*p.ServerLayout.CommandStride)))
 	if t := d.KeyframeSeconds * float64(d.SendRate); t > 0 {
 		r.turn = int(max(1, min(math.Round(t), 1<<20)))
 	}
-	for _, b := range p.Bodies {
-		r.removals = r.removals || b.Side == schema.OnServer
-	}
+	r.removes = p.ServerRemoves
+	r.removals = slices.Contains(r.removes[schema.PlayerType+1:], true)
 	return r
 }
 
@@ -189,7 +206,7 @@ func NewShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 
 // newShard is NewShard on a machine, which becomes the shard's.
 func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options, m machine) (*Shard, error) {
-	s := &Shard{def: def, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m}
+	s := &Shard{def: def, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m, turn: math.MaxInt}
 	if len(prog.Commands) != len(def.Commands) || len(s.layout.Types) != len(def.Types) {
 		return nil, errors.New("the bodies are another definition's")
 	}
@@ -204,6 +221,9 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	}
 	b.inputs = m.Bytes(b.input, size)
 	b.saved = make([]byte, s.layout.Size)
+	if s.rules.rewinds {
+		b.before = make([]byte, s.layout.Size)
+	}
 	b.record = make([]byte, s.layout.CommandStride)
 	b.skips = make([]skip, 0, skips)
 	b.cursors = make([]uint32, len(s.layout.Types))
@@ -216,7 +236,7 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 func (s *Shard) Close() error {
 	var err error
 	if s.machine != nil {
-		err = s.machine.Close()
+		err = errors.Join(s.machine.Close(), s.pool.Close())
 	}
 	if s.compiled != nil {
 		err = errors.Join(err, s.compiled.Close())
@@ -224,6 +244,12 @@ func (s *Shard) Close() error {
 	s.machine, s.compiled = nil, nil
 	return err
 }
+
+// Turn begins a turn of the caller's loop, in which budget ticks may be run again
+// because of late commands, over all instances. A rewind is never split: the last one
+// may go over the budget, which comes off the next turn's. Without any call there is
+// no bound.
+func (s *Shard) Turn(budget int) { s.turn = min(s.turn, 0) + budget }
 
 // Instances is how many there are.
 func (s *Shard) Instances() int { return s.instances }

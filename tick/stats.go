@@ -18,10 +18,11 @@ const (
 	CauseCommands       // commands to relay have waited longer than the timeline is deep
 	CauseLate           // a command to relay ran before the last snapshot
 	CauseHash           // the client's state hash was another
+	CauseMissed         // commands to relay are of a player that the viewer did not hold
 	causes
 )
 
-var causeNames = [causes]string{"none", "fresh", "resumed", "resync", "base", "commands", "late", "hash"}
+var causeNames = [causes]string{"none", "fresh", "resumed", "resync", "base", "commands", "late", "hash", "missed"}
 
 // String is the cause's name, fit for a metric's label.
 func (c Cause) String() string {
@@ -33,7 +34,7 @@ func (c Cause) String() string {
 
 // Causes are all causes of snapshots.
 func Causes() []Cause {
-	return []Cause{CauseFresh, CauseResumed, CauseResync, CauseBase, CauseCommands, CauseLate, CauseHash}
+	return []Cause{CauseFresh, CauseResumed, CauseResync, CauseBase, CauseCommands, CauseLate, CauseHash, CauseMissed}
 }
 
 // Refusal is why a well-formed command was not filed.
@@ -76,6 +77,11 @@ type Stats struct {
 	Faults    uint64 // body runs that failed
 	Reruns    uint64 // ticks run again because of them
 	Commands  uint64 // filed
+	Late      uint64 // of them, those of ticks that had run
+	Queued    uint64 // late ones that a Step left waiting because of the turn's budget, each Step counted
+	Rewinds   uint64 // of instances
+	Replayed  uint64 // ticks run again by them
+	Unstored  uint64 // past states for which there was no memory
 	Relayed   uint64 // commands sent to viewers
 	Resyncs   uint64 // requests
 	Acks      uint64 // ignored: of a tick not sent, or older than the last

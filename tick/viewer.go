@@ -35,6 +35,7 @@ type Viewer struct {
 	credit   int    // of the turn, in objects times sends of a turn
 	mended   uint32 // tick of the last snapshot that a state hash caused
 	mend     bool   // mended is valid
+	told     told
 }
 
 // Attach makes a viewer for a player that has a seat or, with Watch, for a

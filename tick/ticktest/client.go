@@ -1,6 +1,7 @@
 package ticktest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -74,25 +75,47 @@ type Client struct {
 	Acks      []uint32 // send ticks applied, for the test to send and empty
 	Resync    bool     // the client met what it cannot apply; a snapshot clears it
 	Resyncs   int
-	Drifts    int // keyframe objects that changed a bit
+	Lost      string // the cause of the last one
+	Drifts    int    // keyframe objects that changed a bit
 	Snapshots int
+	Rewinds   int // times that a late command took the world back
 	Err       error
 
 	m       *Module
 	thin    bool
 	machine machine
-	base    uint32
+	at      uint32 // address of the world
 	block   []byte
 	input   uint32
 	skips   []uint64 // body in the high half, actor in the low
-	history []past   // by tick, from the last delta's base on
+	base    uint32   // the last delta's
+	history []past   // by tick, as far back as bases and late commands may go
+	log     []filed  // commands of those ticks, in order
 	send    sendTick
 }
 
-// past is the world after an applied send tick.
+// past is an applied send tick.
 type past struct {
-	tick  uint32
-	block []byte
+	tick     uint32
+	block    []byte   // the world after it, as is known by now
+	told     []byte   // the world after it, as was known then: what sent fields go back to
+	leave    []uint32 // of what was there
+	enter    []byte
+	keyframe []correction // those that were any
+	listed   []uint32     // by the delta
+}
+
+// correction is what a keyframe said of an object: all its shared fields.
+type correction struct {
+	id     uint32
+	typ    int
+	values []byte
+}
+
+// filed is a command on its tick.
+type filed struct {
+	wire.Relayed
+	record []byte
 }
 
 // sendTick is what came of the one that is not complete yet.
@@ -114,13 +137,13 @@ func (m *Module) NewClient(thin bool) (*Client, error) {
 	if c.machine, err = m.machine(); err != nil {
 		return nil, err
 	}
-	if c.base, err = c.machine.Reserve(m.layout.Size); err != nil {
+	if c.at, err = c.machine.Reserve(m.layout.Size); err != nil {
 		return nil, err
 	}
 	if c.input, err = c.machine.Reserve(inputSize); err != nil {
 		return nil, err
 	}
-	c.block = c.machine.Bytes(c.base, m.layout.Size)
+	c.block = c.machine.Bytes(c.at, m.layout.Size)
 	return c, nil
 }
 
@@ -224,10 +247,24 @@ func (c *Client) part(t wire.Tag, tick uint32) error {
 	return nil
 }
 
-func (c *Client) applied() {
+// applied keeps the send tick that was just applied. What is older than any base or
+// late command to come can reach is forgotten.
+func (c *Client) applied(p past) {
 	c.send = sendTick{}
 	c.Acks = append(c.Acks, c.Tick)
-	c.history = append(c.history, past{c.Tick, slices.Clone(c.block)})
+	p.tick, p.block = c.Tick, slices.Clone(c.block)
+	p.told = p.block
+	c.history = append(c.history, p)
+	d := c.m.def
+	oldest := c.Tick - uint32(d.TimelineDepth+2*d.TicksPerSend())
+	n := 0
+	for n+1 < len(c.history) && !wire.TickAfter(c.history[n+1].tick, oldest) && wire.TickAfter(c.base, c.history[n].tick) {
+		n++
+	}
+	c.history = c.history[n:]
+	for len(c.log) > 0 && !wire.TickAfter(c.log[0].Tick, c.history[0].tick) {
+		c.log = c.log[1:]
+	}
 }
 
 func (c *Client) snapshot(p []byte) error {
@@ -248,18 +285,19 @@ func (c *Client) snapshot(p []byte) error {
 		return err
 	}
 	r := wire.NewWholeReader(c.m.wire, c.Welcome.Player, rest)
-	if err := c.wholes(&r, false); err != nil {
+	if err := c.wholes(&r, false, false); err != nil {
 		return err
 	}
-	c.history = c.history[:0]
+	c.history, c.log = c.history[:0], c.log[:0]
+	c.base = c.Tick
 	c.Ready, c.Resync = true, false
 	c.Snapshots++
-	c.applied()
+	c.applied(past{})
 	return nil
 }
 
 // wholes puts whole objects into the world.
-func (c *Client) wholes(r *wire.WholeReader, replace bool) error {
+func (c *Client) wholes(r *wire.WholeReader, replace, again bool) error {
 	for r.Next() {
 		o := r.Object()
 		if typ, i := c.find(o.ID); typ >= 0 {
@@ -269,8 +307,11 @@ func (c *Client) wholes(r *wire.WholeReader, replace bool) error {
 			c.remove(typ, i)
 		}
 		row := c.insert(o.Type, o.ID)
+		if row == nil && again {
+			continue
+		}
 		if row == nil && replace {
-			c.lost() // the client's own objects take the room
+			c.lost("no room for", o.ID)
 			return nil
 		}
 		if row == nil {
@@ -296,58 +337,138 @@ func (c *Client) delta(p []byte) error {
 		return fmt.Errorf("processed went back from %d to %d", c.Processed, m.Processed)
 	}
 	c.Processed = m.Processed
+	now := past{enter: c.send.enter}
 	if !c.thin {
+		if err := c.file(m.Tick); err != nil {
+			return err
+		}
 		if err := c.run(m.Tick); err != nil {
 			return err
 		}
 	}
 	c.Tick = m.Tick
 	le.PutUint32(c.block[schema.HeaderTick:], c.Tick)
-	if err := c.overwrite(); err != nil {
+	if err := c.leaves(&now); err != nil {
 		return err
 	}
-	if err := c.sent(m.Base, rest); err != nil {
+	if err := c.enters(now.enter, false); err != nil {
 		return err
 	}
-	c.applied()
+	if c.Resync {
+		c.applied(now)
+		return nil
+	}
+	if err := c.corrections(&now); err != nil {
+		return err
+	}
+	if err := c.sent(m.Base, rest, &now); err != nil {
+		return err
+	}
+	c.base = m.Base
+	c.applied(now)
 	return nil
 }
 
-// run brings the world to tick t with the commands that came.
-func (c *Client) run(t uint32) error {
-	type filed struct {
-		wire.Relayed
-		record []byte
-	}
-	var commands []filed
+// file puts the commands that came with the send tick t in their places. If there are
+// late ones it goes back and runs on, with what came at each send tick since written
+// over the result, to where it was.
+func (c *Client) file(t uint32) error {
 	record := make([]byte, c.m.layout.CommandStride)
 	r := wire.NewCommandReader(c.m.wire, t, c.send.commands)
+	first, late := c.Tick, false
 	for r.Next(record) {
 		k := r.Command()
-		if !wire.TickAfter(k.Tick, c.Tick) {
-			return fmt.Errorf("a command of tick %d, which is past", k.Tick)
+		if !late && !wire.TickAfter(k.Tick, c.Tick) {
+			first, late = k.Tick, true // they are sorted
 		}
 		le.PutUint32(record[schema.CommandPlayer:], k.Player)
 		le.PutUint32(record[schema.CommandSeq:], k.Seq)
 		le.PutUint32(record[schema.CommandNumber:], k.Number)
-		commands = append(commands, filed{k, slices.Clone(record)})
+		c.log = append(c.log, filed{k, slices.Clone(record)})
 		c.Relayed = append(c.Relayed, k)
 	}
 	if r.Err() != nil {
 		return r.Err()
 	}
+	slices.SortStableFunc(c.log, func(a, b filed) int {
+		return cmp.Or(cmp.Compare(wire.TickDistance(a.Tick, b.Tick), 0), cmp.Compare(a.Player, b.Player), cmp.Compare(a.Seq, b.Seq))
+	})
+	for i := 1; i < len(c.log); i++ {
+		if a, b := c.log[i-1], c.log[i]; a.Player == b.Player && a.Seq == b.Seq {
+			return fmt.Errorf("command %d of %d came twice", a.Seq, a.Player)
+		}
+	}
+	if !late {
+		return nil
+	}
+	c.Rewinds++
+	at := len(c.history) - 1
+	for at >= 0 && !wire.TickAfter(first, c.history[at].tick) {
+		at--
+	}
+	if at < 0 {
+		return fmt.Errorf("a command of tick %d, before all that is held", first)
+	}
+	copy(c.block, c.history[at].block)
+	c.Tick = c.history[at].tick
+	for at++; at < len(c.history); at++ {
+		p := &c.history[at]
+		if err := c.run(p.tick); err != nil {
+			return err
+		}
+		if err := c.rewrite(p); err != nil {
+			return err
+		}
+		p.block = slices.Clone(c.block)
+	}
+	return nil
+}
+
+// rewrite writes a past send tick over the bodies' result.
+func (c *Client) rewrite(p *past) error {
+	for _, id := range p.leave {
+		if typ, i := c.find(id); typ >= 0 {
+			c.remove(typ, i)
+		}
+	}
+	if err := c.enters(p.enter, true); err != nil {
+		return err
+	}
+	for _, k := range p.keyframe {
+		if typ, i := c.find(k.id); typ == k.typ {
+			if _, err := c.m.wire.Fields(typ, wire.Shared, false).ReadAll(k.values, c.row(typ, i)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range p.listed {
+		typ, i := c.find(id)
+		if told, j := find(c.m.layout, p.told, id); typ >= 0 && typ == told {
+			row := c.row(typ, i)
+			fields := c.m.wire.Seen(typ, wire.Sent, row, c.Welcome.Player)
+			if _, err := fields.ReadAll(fields.AppendAll(nil, rowOf(c.m.layout, p.told, typ, j)), row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// run brings the world to tick t with the commands that came.
+func (c *Client) run(t uint32) error {
 	for c.Tick != t {
 		c.Tick++
 		c.skips = c.skips[:0]
 		var records []byte
-		for len(commands) > 0 && commands[0].Tick == c.Tick {
-			records = append(records, commands[0].record...)
-			commands = commands[1:]
+		for _, k := range c.log {
+			if k.Tick == c.Tick {
+				records = append(records, k.record...)
+			}
 		}
 		before := slices.Clone(c.block)
 		for {
 			c.put(records)
-			f, ok := c.machine.Tick(c.base, c.input)
+			f, ok := c.machine.Tick(c.at, c.input)
 			if ok {
 				break
 			}
@@ -395,37 +516,47 @@ func (c *Client) skip(f *vm.Fault) error {
 	return nil
 }
 
-// overwrite applies leave, enter and keyframe.
-func (c *Client) overwrite() error {
+// leaves applies leave and notes what it did. What the bodies have removed by
+// themselves they may keep when a late command comes.
+func (c *Client) leaves(now *past) error {
 	ids := wire.NewIDReader(c.send.leave)
 	for ids.Next() {
 		if typ, i := c.find(ids.ID()); typ >= 0 {
 			c.remove(typ, i)
+			now.leave = append(now.leave, ids.ID())
 		} else if c.thin {
 			return fmt.Errorf("leave of %d, which is not held", ids.ID())
 		}
 	}
-	if ids.Err() != nil {
-		return ids.Err()
-	}
-	whole := wire.NewWholeReader(c.m.wire, c.Welcome.Player, c.send.enter)
-	if err := c.wholes(&whole, true); err != nil || c.Resync {
-		return err
-	}
+	return ids.Err()
+}
+
+// enters applies enter, again if the send tick is past.
+func (c *Client) enters(enter []byte, again bool) error {
+	whole := wire.NewWholeReader(c.m.wire, c.Welcome.Player, enter)
+	return c.wholes(&whole, true, again)
+}
+
+// corrections applies the keyframe and notes it.
+func (c *Client) corrections(now *past) error {
 	r := wire.NewChangesReader(c.send.keyframe)
 	for r.Next() {
 		typ, i := c.find(r.ID())
 		if typ < 0 {
-			c.lost()
+			c.lost("a keyframe of the unknown", r.ID())
 			return nil
 		}
 		row := c.row(typ, i)
 		before := slices.Clone(row)
-		if err := r.Read(c.m.wire.Fields(typ, wire.Shared, false), row); err != nil {
+		fields := c.m.wire.Fields(typ, wire.Shared, false)
+		if err := r.Read(fields, row); err != nil {
 			return c.garbled(err)
 		}
+		// What the bodies arrive at by themselves they arrive at again, and maybe at
+		// something better, when a late command comes.
 		if !slices.Equal(row, before) {
 			c.Drifts++
+			now.keyframe = append(now.keyframe, correction{r.ID(), typ, fields.AppendAll(nil, row)})
 		}
 	}
 	if err := r.Err(); err != nil {
@@ -441,26 +572,26 @@ func (c *Client) garbled(err error) error {
 	if c.thin {
 		return err
 	}
-	c.lost()
+	c.lost(err.Error(), 0)
 	return nil
 }
 
 // lost notes that the world is not the server's any more.
-func (c *Client) lost() {
+func (c *Client) lost(why string, id uint32) {
 	if !c.Resync {
+		c.Lost = fmt.Sprintf("tick %d: %s %d", c.Tick, why, id)
 		c.Resync = true
 		c.Resyncs++
 	}
 }
 
 // sent applies a delta's objects.
-func (c *Client) sent(base uint32, rest []byte) error {
+func (c *Client) sent(base uint32, rest []byte, now *past) error {
 	at := slices.IndexFunc(c.history, func(p past) bool { return p.tick == base })
 	if at < 0 {
 		return fmt.Errorf("base %d is not held", base)
 	}
-	c.history = slices.Delete(c.history, 0, at)
-	old := c.history[0].block
+	old := c.history[at].told
 	subset := wire.Sent
 	if c.thin {
 		subset = wire.Whole
@@ -469,40 +600,41 @@ func (c *Client) sent(base uint32, rest []byte) error {
 	for r.Next() {
 		typ, i := c.find(r.ID())
 		if typ < 0 {
-			c.lost()
+			c.lost("a delta of the unknown", r.ID())
 			return nil
 		}
 		row := c.row(typ, i)
 		fields := c.m.wire.Seen(typ, subset, row, c.Welcome.Player)
-		now := slices.Clone(row)
+		next := slices.Clone(row)
 		oldTyp, j := find(c.m.layout, old, r.ID())
 		if oldTyp == typ {
 			// What the delta does not have is as it was at base.
 			was := rowOf(c.m.layout, old, typ, j)
-			if _, err := fields.ReadAll(fields.AppendAll(nil, was), now); err != nil {
+			if _, err := fields.ReadAll(fields.AppendAll(nil, was), next); err != nil {
 				return err
 			}
-			if err := r.Read(fields, now); err != nil {
+			if err := r.Read(fields, next); err != nil {
 				return c.garbled(err)
 			}
 		} else {
 			// Nothing is known of base: all fields have to be there. They are read
 			// over two different rows, and the results must be equal.
-			other := slices.Clone(now)
+			other := slices.Clone(next)
 			for i := schema.RowOwner + 4; i < len(other); i++ {
 				other[i] = 0
 			}
-			if err := r.Read(fields, now); err != nil {
+			if err := r.Read(fields, next); err != nil {
 				return c.garbled(err)
 			}
-			if _, err := fields.ReadMasked(fields.AppendFull(nil, now), other); err != nil {
+			if _, err := fields.ReadMasked(fields.AppendFull(nil, next), other); err != nil {
 				return err
 			}
-			if fields.Differ(now, other) {
+			if fields.Differ(next, other) {
 				return c.garbled(fmt.Errorf("object %d, unknown at base %d, is not listed whole", r.ID(), base))
 			}
 		}
-		copy(row, now)
+		copy(row, next)
+		now.listed = append(now.listed, r.ID())
 	}
 	if err := r.Err(); err != nil {
 		return c.garbled(err)

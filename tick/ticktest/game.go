@@ -14,8 +14,9 @@ import (
 // which fulfils the same contract towards the engine. A body reads and writes
 // through a World, and may Trap.
 type Game struct {
-	Def    *schema.Definition
-	Bodies []Body
+	Def     *schema.Definition
+	Bodies  []Body
+	Removes []int // the types that server bodies remove objects of; nil for all, if there is a server body
 }
 
 // Body is a function of a game. The order of a game's bodies is the order in which
@@ -48,6 +49,7 @@ func (g *Game) Program() *body.Program {
 		ClientLayout:     schema.NewLayout(g.Def, schema.OnClient),
 		Commands:         make([]body.CommandBodies, len(g.Def.Commands)),
 		WritesSharedOnly: true,
+		ServerRemoves:    make([]bool, len(g.Def.Types)),
 	}
 	for i, b := range g.Bodies {
 		p.Bodies = append(p.Bodies, body.Body{Name: fmt.Sprintf("%s.%d", stepNames[b.Step], i), Side: b.Side})
@@ -57,6 +59,14 @@ func (g *Game) Program() *body.Program {
 			p.Commands[b.Command].Shared = true
 		}
 		p.WritesSharedOnly = p.WritesSharedOnly && b.Side == schema.OnClient
+	}
+	for _, t := range g.Removes {
+		p.ServerRemoves[t] = true
+	}
+	if g.Removes == nil && !p.WritesSharedOnly {
+		for t := range p.ServerRemoves {
+			p.ServerRemoves[t] = true
+		}
 	}
 	return p
 }

@@ -19,15 +19,21 @@ interface Correction {
 	at: number;
 }
 
-/** A send tick that was applied: the state after it and what it wrote over the bodies' result. */
+/**
+ * A send tick that was applied: the state after it and what it wrote over the
+ * bodies' result, for when a late command makes it run again. What the bodies had
+ * come to by themselves is left out: they may come to something better then.
+ */
 export interface Past {
 	tick: number;
 	state: Packed;
+	/** Of objects that were there. */
 	leaves: number[];
 	enter: Reader | null;
 	/** Where the objects begin in `enter`. */
 	enterAt: number;
 	keyframe: Reader | null;
+	/** Those that changed a bit. */
 	corrections: Correction[];
 	/** Objects that the delta listed; their values are in their tracks. */
 	listed: number[];
@@ -238,10 +244,7 @@ export class Confirmed {
 			this.repacked.push(state);
 		}
 		this.run(s.tick);
-		for (const id of leaves) {
-			past.leaves.push(id);
-			this.leave(id);
-		}
+		for (const id of leaves) if (this.leave(id)) past.leaves.push(id);
 		if (s.enter) {
 			past.enter = s.enter;
 			past.enterAt = s.enter.at;
@@ -287,9 +290,11 @@ export class Confirmed {
 		}
 	}
 
-	private leave(id: number): void {
+	/** False if the object was gone already. */
+	private leave(id: number): boolean {
 		const type = this.world.typeOf(id);
 		if (type) this.world.remove(type, this.world.find(type, id));
+		return type !== null;
 	}
 
 	/** Reads objects whole and puts each in its place, a held one included. */
@@ -322,13 +327,14 @@ export class Confirmed {
 			if (!type) throw new ResyncError("keyframe of an unknown object");
 			const row = w.find(type, id);
 			const fields = sightOf(type, id, w.owner(type, row), this.player).shared;
-			past.corrections.push({ id, type, fields, at: r.at });
-			this.correct(r, fields, row, true);
+			const at = r.at;
+			if (this.correct(r, fields, row, true)) past.corrections.push({ id, type, fields, at });
 		}
 	}
 
-	/** Reads a mask and its fields over a row, exactly. */
-	private correct(r: Reader, fields: Field[], row: number, count: boolean): void {
+	/** Reads a mask and its fields over a row, exactly. Whether that changed a bit. */
+	private correct(r: Reader, fields: Field[], row: number, count: boolean): boolean {
+		let any = false;
 		const mask = r.mask(fields.length);
 		const bytes = this.world.bytes;
 		for (let k = 0; k < fields.length; k++) {
@@ -341,7 +347,9 @@ export class Confirmed {
 				bytes[row + i] = this.row[i];
 			}
 			if (!same && count) this.drifted.push(f.label);
+			any ||= !same;
 		}
+		return any;
 	}
 
 	private delta(r: Reader, tick: number, past: Past): void {
