@@ -352,6 +352,87 @@ export function update() {
   if (game.b) game.c = game.a;
 }
 `},
+	{"kept strings", `
+instance a:str12=ab b:str20 c:str40 d:str12 r0:f64 r1:f64 r2:f64 r3:f64 r4:f64 r5:f64
+player 2 x:f32
+rock rocks 9 name:str9=rock n:u8
+`, `
+-- words.js --
+export const EMPTY = "", LONG = "a text of more than eight bytes";
+export function longer(a, b) { return a.length > b.length ? a : b; }
+export function second(a, b) { a = b; b = "gone"; return a; }
+export function keep(r) { const old = r.name; r.name = "kept"; return old; }
+export function same(s) { return s; }
+-- instance.js --
+import { EMPTY, LONG, longer, second, keep, same } from "./words.js";
+const HARD = 2;
+function pick() {
+  switch (game.tick % 7) {
+    case 0: return "abc";
+    case 1: return "é€";
+    case 2: return "😀􏿿";
+    case 3: return "\uFFFD\uE000";
+    case 4: return LONG;
+    case 5: return game.a;
+  }
+  return EMPTY;
+}
+function rename(word) { const old = game.a; game.a = word; return old; }
+function n(v) { return v ? 1 : 0; }
+export function update() {
+  let word = pick();
+  const before = game.a;
+  game.a = word;
+  game.b = before;
+  game.r0 = word.length + 100 * game.a.length + 10000 * before.length + 1000000 * "é😀".length;
+  game.r1 = n(word === game.a) + 2 * n(before === game.b) + 4 * n(word < before) + 8 * n(word <= "abc") + 16 * n("é" > word) + 32 * n(word >= word) + 64 * n(word);
+  const old = rename("new");
+  game.c = longer(old, "four");
+  game.r2 = n(game.a === rename("other")) + 2 * n(rename("x") === game.a) + 4 * n(longer(game.a, rename("yy")) === "x") + 8 * n(second(game.a, same(game.a)) === same("yy"));
+  word = word || "nothing";
+  let last = "none", first = EMPTY;
+  for (const r of game.rocks) {
+    const name = r.name;
+    if (r.n % 2 === 1) last = name;
+    if (!first) first = name;
+    r.name = name === "rock" ? word : name < word ? "less" : same(name);
+    r.n++;
+  }
+  game.d = last;
+  let swap = first; first = last; last = swap;
+  game.r3 = n(first === game.d) + 2 * n(last > first);
+  const r = game.rocks.spawn();
+  if (r) { r.n = game.tick; game.r4 = keep(r).length + r.name.length * 10; }
+  const some = game.rocks.find(2) ?? game.rocks.find(6) ?? game.rocks.find(42);
+  if (some) {
+    const { name, n: age } = some;
+    game.b = second(game.b, name);
+    game.r5 = age;
+  }
+  game.r5 += (game.rocks.find(10)?.name ?? "absent").length + HARD;
+  if (game.tick % 20 === 0) for (const x of game.rocks) x.remove();
+}
+`},
+	{"commands of words", `
+instance last:str10 longest:str30
+player 3 nick:str6 n:u16
+command say word:str30 loud:bool
+command mode m:str5
+`, `
+-- commands.js --
+export function say(player, { word, loud }) {
+  player.nick = word;
+  if (word.length > game.longest.length) game.longest = word;
+  player.n = word === player.nick ? 1 : loud ? 2 : 3;
+}
+export function mode(player, command) {
+  switch (command.m) {
+    case "go": player.n = 100; break;
+    case "stop": player.n = 200; break;
+    default: game.last = command.m;
+  }
+}
+`},
 	{"commands", `
 player 3 x:f64 n:i32 aim:ref.player
 command push by:f32 times:u8 twice:bool at:ref.player
@@ -417,7 +498,13 @@ func TestTwinConstructs(t *testing.T) {
 						}
 					}
 				}
-				if len(def.Commands) > 0 && tick > 3 && tick%5 == 0 {
+				if len(def.Commands) > 0 && def.Commands[0].Name == "say" && tick > 3 {
+					said := []string{"", "hello", "Grüße an alle", "🚀🚀", "go"}
+					in.commands = []command{
+						{player: 3, seq: uint32(tick), number: 0, values: []float64{0, float64(tick % 2)}, texts: []string{said[tick%5], ""}},
+						{player: 5, seq: uint32(tick), number: 1, values: []float64{0}, texts: []string{[]string{"go", "stop", "", "ünd"}[tick%4]}},
+					}
+				} else if len(def.Commands) > 0 && tick > 3 && tick%5 == 0 {
 					in.commands = []command{
 						{player: 3, seq: uint32(tick), number: 0, values: []float64{float64(tick) / 7, float64(tick % 9), float64(tick % 2), float64(tick % 8)}},
 						{player: 5, seq: uint32(tick), number: 1, values: []float64{float64(tick)*3 - 400}},

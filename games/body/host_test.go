@@ -247,7 +247,12 @@ func (w *world) encode(in input) []byte {
 		binary.LittleEndian.PutUint32(rec[schema.CommandSeq:], c.seq)
 		binary.LittleEndian.PutUint32(rec[schema.CommandNumber:], uint32(c.number))
 		for i, f := range w.def.Commands[c.number].Fields {
-			writeField(rec[w.layout.Commands[c.number].Offsets[i]:], f, c.values[i])
+			to := rec[w.layout.Commands[c.number].Offsets[i]:]
+			if f.Kind == schema.Str {
+				to[0] = byte(copy(to[1:1+f.Len], c.texts[i]))
+			} else {
+				writeField(to, f, c.values[i])
+			}
 		}
 		b = append(b, rec...)
 	}

@@ -111,9 +111,6 @@ func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
 	var types []tree.Type
 	for _, a := range e.ArgumentList {
 		x := w.present(w.value(a))
-		if x.Type().Kind == tree.Str {
-			x = w.bad(a.Idx0(), "a str cannot be passed in this version: pass its object, or a number that stands for it")
-		}
 		n.Args = append(n.Args, x)
 		types = append(types, x.Type())
 	}

@@ -123,6 +123,8 @@ func (c *syncCheck) expr(x tree.Expr) {
 		c.expr(x.X)
 	case *tree.NonNull:
 		c.expr(x.X)
+	case *tree.StrLen:
+		c.expr(x.X)
 	}
 }
 

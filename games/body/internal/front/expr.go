@@ -39,7 +39,7 @@ func (w *walker) expr(e ast.Expression) tree.Expr {
 	case *ast.NullLiteral:
 		return &tree.NullLit{Node: node(e, tree.Type{Kind: tree.Null})}
 	case *ast.StringLiteral:
-		return &tree.StrLit{Node: node(e, str), Value: e.Value.String()}
+		return w.strLit(e)
 	case *ast.Identifier:
 		return w.name(e)
 	case *ast.DotExpression:
@@ -154,6 +154,26 @@ func (w *walker) effect(e ast.Expression) tree.Expr {
 		return x
 	}
 	return w.bad(e.Idx0(), nothing)
+}
+
+// maxText is the most bytes of a text in a body, as of a str field.
+const maxText = 255
+
+func (w *walker) strLit(e *ast.StringLiteral) tree.Expr {
+	n := &tree.StrLit{Node: node(e, str), Value: e.Value.String()}
+	for i, units := 0, e.Value.AsUtf16(); i < len(units); i++ {
+		switch c := units[i]; {
+		case c < 0xd800 || c > 0xdfff:
+		case c < 0xdc00 && i+1 < len(units) && units[i+1]&0xfc00 == 0xdc00:
+			i++
+		default:
+			return w.bad(e.Idx, "half of a character of two units is no text")
+		}
+	}
+	if len(n.Value) > maxText {
+		return w.bad(e.Idx, "this text has %d bytes, but a str holds %d at most", len(n.Value), maxText)
+	}
+	return n
 }
 
 func (w *walker) numberLit(e *ast.NumberLiteral) tree.Expr {
@@ -303,13 +323,12 @@ func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
 	}
 	x := w.present(w.value(e.Left))
 	y := w.present(w.value(e.Right))
-	for _, side := range []tree.Expr{x, y} {
-		if side.Type().Kind == tree.Str {
-			if op == tree.Add {
-				return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
-			}
-			return w.bad(e.Left.Idx0(), "strs can be compared with === and !== only")
-		}
+	a, b := x.Type().Kind == tree.Str, y.Type().Kind == tree.Str
+	switch {
+	case a && b && t == boolean:
+		return &tree.Binary{Node: node(e, t), Op: op, X: x, Y: y}
+	case (a || b) && op == tree.Add:
+		return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
 	}
 	x, y = w.fit(x, number), w.fit(y, number)
 	return &tree.Binary{Node: node(e, t), Op: op, X: x, Y: y}
@@ -478,7 +497,7 @@ func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 		if lit, ok := n.X.(*tree.StrLit); ok && len(lit.Value) > f.Field.Len {
 			w.errorf(x.Pos(), "this text has %d bytes, but %s holds %d", len(lit.Value), f.Field.Name, f.Field.Len)
 		}
-		n.T = void // the field may have cut it
+		n.T = void // JavaScript would give the text as it was before the field cut it
 	}
 	if t.Kind == tree.Object {
 		n.T = x.Type()

@@ -153,7 +153,10 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 		}
 		return w.bad(at, "command %s has no field '%s'%s", t.Cmd.Name, name, suggest(name, known))
 	case tree.Str:
-		return w.bad(at, "a str has no '%s' in a body: it can be assigned and compared", name)
+		if name == "length" {
+			return &tree.StrLen{Node: tree.Node{At: x.Pos(), T: number}, X: x}
+		}
+		return w.bad(at, "a str has no '%s' in a body: it can be assigned and compared, and has a length", name)
 	case tree.Null:
 		return w.bad(x.Pos(), "this is always null, which has no '%s'", name)
 	}

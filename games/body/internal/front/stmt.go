@@ -88,9 +88,6 @@ func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 			continue
 		}
 		x := w.present(w.value(b.Initializer))
-		if x.Type().Kind == tree.Str {
-			x = w.bad(id.Idx, "a str cannot be kept in a variable in this version: use the field itself, or a constant at the top level")
-		}
 		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), d.Token == token.CONST), X: x})
 	}
 	return out
@@ -125,9 +122,6 @@ func (w *walker) destructure(p *ast.ObjectPattern, v *tree.Var, constant bool) (
 		}
 		x := w.member(w.readVar(v, at), name, at)
 		x = w.needValue(x, at)
-		if x.Type().Kind == tree.Str {
-			x = w.bad(at, "a str cannot be kept in a variable in this version: use the field itself")
-		}
 		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), constant), X: x})
 	}
 	return out

@@ -31,10 +31,16 @@ var bitOps = map[tree.Op]ir.Op{
 
 func (f *function) binary(x *tree.Binary) ir.Expr {
 	switch x.Op {
-	case tree.Eq:
-		return f.equal(operandType(x), f.expr(x.X), f.expr(x.Y))
-	case tree.Ne:
-		return ir.Not(f.equal(operandType(x), f.expr(x.X), f.expr(x.Y)))
+	case tree.Eq, tree.Ne:
+		sides := f.operands([]tree.Expr{x.X, x.Y}, false)
+		equal := f.equal(operandType(x), sides[0], sides[1])
+		if x.Op == tree.Ne {
+			return ir.Not(equal)
+		}
+		return equal
+	}
+	if x.X.Type().Kind == tree.Str {
+		return f.compareStr(x)
 	}
 	return f.arithmetic(x.Op, f.expr(x.X), x.Y)
 }

@@ -62,11 +62,7 @@ func (f *function) expr(x tree.Expr) ir.Expr {
 			return f.expr(x.List[last])
 		})
 	case *tree.Call:
-		args := []ir.Expr{ir.Read(f.base)}
-		for _, a := range x.Args {
-			args = append(args, f.expr(a))
-		}
-		return &ir.Call{Fn: f.Func(x.Fn), Args: args}
+		return f.call(x)
 	case *tree.Math:
 		return f.mathCall(x)
 	case *tree.Random:
@@ -85,6 +81,8 @@ func (f *function) expr(x tree.Expr) ir.Expr {
 		return f.index(x)
 	case *tree.Intrinsic:
 		return f.intrinsic(x)
+	case *tree.StrLen:
+		return ir.Do(ir.FromI32, &ir.Call{Fn: f.rt.LengthStr(), Args: []ir.Expr{f.expr(x.X)}})
 	case *tree.NonNull:
 		return f.seq(func() ir.Expr {
 			v := f.keep(f.expr(x.X))
@@ -261,6 +259,10 @@ func (f *function) assign(x *tree.Assign, used bool) ir.Expr {
 	switch t := x.Target.(type) {
 	case *tree.VarRef:
 		v := f.local(t.Var)
+		if t.T.Kind == tree.Str {
+			f.assignStr(t.Var, x.X)
+			return ir.Read(v)
+		}
 		if x.Old && used {
 			old := f.keep(ir.Read(v))
 			f.emit(&ir.Set{Local: v, X: f.updated(x, ir.Read(v))})

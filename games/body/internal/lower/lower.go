@@ -60,7 +60,7 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	}
 	f := &ir.Func{Name: t.Name, Result: typeOf(t.Result)}
 	l.funcs[t] = f
-	fn := &function{Lowerer: l, fn: f, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, jumps: map[*tree.Target]jump{}}
+	fn := &function{Lowerer: l, fn: f, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, slots: map[*tree.Var]*ir.Data{}, jumps: map[*tree.Target]jump{}}
 	fn.base = &ir.Local{Name: "base", Type: ir.I32}
 	f.Params = []*ir.Local{fn.base}
 	for _, p := range t.Params {
@@ -113,6 +113,7 @@ type function struct {
 	trusted bool // of the maths library: its indices are inside its tables
 	base    *ir.Local
 	vars    map[*tree.Var]*ir.Local
+	slots   map[*tree.Var]*ir.Data // where variables keep strs
 	jumps   map[*tree.Target]jump
 	out     []ir.Stmt // where statements go
 }
@@ -170,6 +171,10 @@ func (f *function) stmts(list []tree.Stmt) {
 func (f *function) stmt(s tree.Stmt) {
 	switch s := s.(type) {
 	case *tree.Decl:
+		if s.Var.Type.Kind == tree.Str {
+			f.assignStr(s.Var, s.X)
+			return
+		}
 		f.emit(&ir.Set{Local: f.local(s.Var), X: f.expr(s.X)})
 	case *tree.Eval:
 		f.effect(s.X)
@@ -228,7 +233,7 @@ func (f *function) loop(s *tree.Loop) {
 
 // rounds wraps the body of a loop, charging each round for its size.
 func (f *function) rounds(body []ir.Stmt, out, again *ir.Label, at file.Idx) {
-	body = append(body, &ir.Fuel{Cost: 1 + ir.Size(body)/64, At: f.Place(at)}, &ir.Br{Label: again})
+	body = append(body, &ir.Fuel{Cost: 1 + f.rt.Weight(body)/64, At: f.Place(at)}, &ir.Br{Label: again})
 	f.emit(&ir.Block{Label: out, Body: []ir.Stmt{&ir.Loop{Label: again, Body: body}}})
 }
 
@@ -269,11 +274,23 @@ func (f *function) switchStmt(s *tree.Switch) {
 	x := f.temp(typeOf(s.X.Type()))
 	labels := make([]*ir.Label, len(s.Cases))
 	inner := f.block(func() {
-		f.emit(&ir.Set{Local: x, X: f.expr(s.X)})
+		tests := make([]ir.Expr, len(s.Cases))
+		var all []ir.Expr
 		for i, c := range s.Cases {
-			labels[i] = &ir.Label{Name: "case"}
 			if c.Test != nil {
-				f.emit(&ir.If{Test: f.equal(s.X.Type(), ir.Read(x), f.expr(c.Test)), Then: []ir.Stmt{&ir.Br{Label: labels[i]}}})
+				tests[i] = f.expr(c.Test)
+				all = append(all, tests[i])
+			}
+		}
+		value := f.expr(s.X)
+		if s.X.Type().Kind == tree.Str && disturbs(all) {
+			value = f.copied(rt.StrSlot(), value)
+		}
+		f.emit(&ir.Set{Local: x, X: value})
+		for i := range s.Cases {
+			labels[i] = &ir.Label{Name: "case"}
+			if tests[i] != nil {
+				f.emit(&ir.If{Test: f.equal(s.X.Type(), ir.Read(x), tests[i]), Then: []ir.Stmt{&ir.Br{Label: labels[i]}}})
 			}
 		}
 		if s.Default >= 0 {
@@ -298,16 +315,6 @@ func (f *function) table(t *tree.Table) *ir.Data {
 			d.Bytes = appendF64(d.Bytes, v)
 		}
 		f.tables[t] = d
-	}
-	return d
-}
-
-// text is a string's bytes, as a str field holds them.
-func (f *function) text(s string) *ir.Data {
-	d := f.texts[s]
-	if d == nil {
-		d = &ir.Data{Name: "text", Bytes: append([]byte{byte(min(len(s), 255))}, s...)}
-		f.texts[s] = d
 	}
 	return d
 }

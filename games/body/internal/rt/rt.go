@@ -32,6 +32,7 @@ type Runtime struct {
 	Globals
 	def     *schema.Definition
 	funcs   map[string]*ir.Func
+	weights map[*ir.Func]int
 	scratch *ir.Data // a row on its way to its place
 }
 
@@ -52,6 +53,7 @@ func New(def *schema.Definition) *Runtime {
 		},
 		def:     def,
 		funcs:   map[string]*ir.Func{},
+		weights: map[*ir.Func]int{},
 		scratch: &ir.Data{Name: "row", Bytes: make([]byte, largest)},
 	}
 }

@@ -136,7 +136,6 @@ const (
 	Dt                    // of game
 	Open                  // of game; writable by server bodies
 	Count                 // of a collection
-	Length                // of a constant table
 )
 
 type (
@@ -281,6 +280,11 @@ type (
 		Node
 		Table *Table
 		X     Expr
+	}
+	// StrLen is the length of a str in units of UTF-16.
+	StrLen struct {
+		Node
+		X Expr
 	}
 	// NonNull is X, which must not be null: a null is a fault at Node.At.
 	NonNull struct {
