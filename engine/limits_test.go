@@ -67,3 +67,14 @@ func TestAnAddressHoldsSoManySockets(t *testing.T) {
 		return line == in
 	})
 }
+
+func TestALogLineIsShort(t *testing.T) {
+	s := serve(t, engine.Config{Dir: samples})
+	if _, err := tryDial(t, s.addr, "/"+strings.Repeat("x", 7000), "https://"+strings.Repeat("y", 900)); err == nil {
+		t.Fatal("a game of 7000 letters was found")
+	}
+	await.True(t, "the refusal to be logged", func() bool { return s.log.contains("socket refused", "path=/xxx", "origin=https://yyy") })
+	if s.log.contains(strings.Repeat("x", 200)) || s.log.contains(strings.Repeat("y", 200)) {
+		t.Error("all of it is in the log")
+	}
+}

@@ -66,6 +66,15 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	}
 }
 
+// short is what a log line takes of what a stranger has sent.
+func short(p []byte) string {
+	const most = 128
+	if len(p) > most {
+		return string(p[:most]) + "…"
+	}
+	return string(p)
+}
+
 var tooMany = ws.AppendError(nil, http.StatusTooManyRequests, "too many connections from this address")
 
 // originAllowed applies the game's rules; a development box's own pages are always
@@ -84,8 +93,8 @@ func (b *Box) originAllowed(live *box.Live, req *ws.Request) bool {
 // refuse answers with an HTTP status. What is not there is the same bare 404 as
 // everywhere.
 func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why string) door.Decision {
-	b.log.Info("socket refused", "peer", client.Addr(), "host", string(req.Host), "path", string(req.Path),
-		"origin", string(req.Origin), "status", status, "reason", why)
+	b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
+		"origin", short(req.Origin), "status", status, "reason", why)
 	if status == http.StatusNotFound {
 		return door.Decision{}
 	}
@@ -95,7 +104,7 @@ func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why str
 // closeWith accepts the socket only to close it with a code that the client library
 // can explain: a page cannot see an HTTP status.
 func (b *Box) closeWith(req *ws.Request, client netip.AddrPort, code uint16) door.Decision {
-	b.log.Info("socket refused", "peer", client.Addr(), "host", string(req.Host), "path", string(req.Path),
+	b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
 		"code", code, "reason", wire.CloseReason(code))
 	answer := ws.AppendResponse(nil, req.Key, "")
 	return door.Decision{Response: ws.AppendClose(answer, ws.CloseCode(code), wire.CloseReason(code))}
