@@ -24,13 +24,14 @@ func (c *counter) Message(m []byte) {
 }
 
 // steady is an instance of asteroids with four players who steer and fire, one of
-// them thin if asked for, and a spectator, long after its start.
+// them thin if asked for, one always late, and a spectator, long after its start.
 type steady struct {
 	in    *Instance
 	views []*Viewer
 	sinks []counter
 	seq   uint32
 	buf   []byte
+	late  uint32 // ticks that the commands of one player are late
 }
 
 func newSteady(t testing.TB, thin bool) *steady {
@@ -78,7 +79,11 @@ func (s *steady) receive(t testing.TB) {
 	}
 	s.seq++
 	for i, v := range s.views {
-		s.buf = wire.CommandHeader{Tick: s.in.Tick() + 2, Seq: s.seq, Number: 0}.Append(s.buf[:0])
+		tick := s.in.Tick() + 2
+		if i == 2 && s.late > 0 {
+			tick = s.in.Tick() + 1 - s.late
+		}
+		s.buf = wire.CommandHeader{Tick: tick, Seq: s.seq, Number: 0}.Append(s.buf[:0])
 		s.buf = append(s.buf, byte(int8(s.seq>>3%3)-1), byte(s.seq>>4&1), byte(s.seq>>2&1))
 		err := v.Receive(s.buf, 0, &s.sinks[i])
 		if s.seq%3 == 0 && err == nil {
@@ -98,7 +103,7 @@ func (s *steady) receive(t testing.TB) {
 // parts are what goes on in one tick, in order.
 func (s *steady) parts(t testing.TB) []part {
 	return []part{
-		{"a tick with its commands", s.step},
+		{"a tick with its commands and, every other time, a rewind of six", s.step},
 		{"the commit of a send tick", s.commit},
 		{"the sends to five viewers", s.send},
 		{"a command, an ack and a ping of each", func() { s.receive(t) }},
@@ -112,6 +117,13 @@ type part struct {
 
 func TestAllocTicks(t *testing.T) {
 	s := newSteady(t, true)
+	s.late = 5
+	for range 100 {
+		s.step()
+		s.commit()
+		s.send()
+		s.receive(t)
+	}
 	parts := s.parts(t)
 	start := s.in.shard.stats
 	const ticks = 600
@@ -129,7 +141,7 @@ func TestAllocTicks(t *testing.T) {
 		}
 	}
 	end := s.in.shard.stats
-	if end.Commands == start.Commands || end.Sent(wire.TagKeyframe) == start.Sent(wire.TagKeyframe) || end.Faults > 0 {
+	if end.Commands == start.Commands || end.Rewinds == start.Rewinds || end.Sent(wire.TagKeyframe) == start.Sent(wire.TagKeyframe) || end.Faults > 0 {
 		t.Errorf("that was no game: %d commands, %d faults", end.Commands-start.Commands, end.Faults)
 	}
 }

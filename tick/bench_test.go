@@ -61,6 +61,35 @@ func BenchmarkAsteroids(b *testing.B) {
 	}
 }
 
+// What a late command costs: eight ticks of a game of asteroids that run again, in
+// multiples of what one tick of the same game takes.
+func BenchmarkRewind(b *testing.B) {
+	s := newSteady(b, false)
+	s.late = 8
+	var tick, rewind time.Duration
+	replayed := s.in.shard.stats.Replayed
+	b.ReportAllocs()
+	for b.Loop() {
+		s.in.Step() // the first of two, after which a command comes that is 8 late
+		start := time.Now()
+		s.in.Step()
+		tick += time.Since(start)
+		s.commit()
+		s.send()
+		s.receive(b)
+		start = time.Now()
+		if !s.in.rewind() {
+			b.Fatal("the instance is over")
+		}
+		rewind += time.Since(start)
+	}
+	replayed = s.in.shard.stats.Replayed - replayed
+	b.ReportMetric(float64(tick)/float64(b.N), "ns/tick")
+	b.ReportMetric(float64(rewind)/float64(b.N), "ns/op")
+	b.ReportMetric(float64(replayed)/float64(b.N), "ticks")
+	b.ReportMetric(float64(rewind)/float64(tick), "ticks'-time")
+}
+
 func BenchmarkReceive(b *testing.B) {
 	s := newSteady(b, false)
 	ack := wire.Ack{Tick: s.sinks[0].tick}.Append(nil)

@@ -156,6 +156,7 @@ func (in *Instance) walk() {
 				in.found(typ, at[typ], id)
 				f := &b.fresh[len(b.fresh)-1]
 				f.spoilt, f.since = o.spoilt, o.since
+				f.enters = in.announced(id) // others are replaced where they were made
 				at[typ]++
 			}
 			continue

@@ -125,12 +125,18 @@ func (m *model) tick() {
 	m.ends = kept
 }
 
-// checkIDs sees to it that an id that was given back is never given again, once no
-// rewind can bring it back.
+// checkIDs sees to it that an id that was given back is never given again. A rewind
+// may bring the object back or turn the counter back.
 func (m *model) checkIDs() {
+	now := m.in.counters()
 	for _, g := range m.in.history.gone {
-		if _, there := m.dead[g.id]; !there {
+		if g.send == m.in.sends {
 			m.dead[g.id] = m.in.tick
+		}
+	}
+	for id := range m.dead {
+		if id&1 == 0 && id >= now[1-id>>1&1] {
+			delete(m.dead, id)
 		}
 	}
 	for _, o := range m.in.history.objects {

@@ -67,7 +67,7 @@ const dashes = "----"
 
 // playScenario runs the steps of a file and returns the file as it should be.
 func playScenario(t *testing.T, text string) string {
-	s := &scenario{t: t, viewers: map[string]*scenarioViewer{}}
+	s := &scenario{t: t, viewers: map[string]*scenarioViewer{}, acted: map[uint32][]func(w *ticktest.World){}}
 	var out strings.Builder
 	for _, part := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
 		script, _, is := strings.Cut(part, "\n"+dashes)
@@ -92,7 +92,8 @@ type scenario struct {
 	shard   *Shard
 	in      *Instance
 	module  *ticktest.Module
-	actions []func(w *ticktest.World)
+	actions []func(w *ticktest.World)            // of server bodies, to come
+	acted   map[uint32][]func(w *ticktest.World) // and those of ticks that may run again
 	order   []string
 	viewers map[string]*scenarioViewer
 	out     strings.Builder
@@ -154,10 +155,11 @@ func (s *scenario) game(words []string) {
 		}
 		if b.Step == ticktest.Update && b.Side == schema.OnServer && b.Type == instance {
 			g.Bodies[i].Run = func(w *ticktest.World, _ ticktest.Object) {
-				for _, a := range s.actions {
+				s.acted[w.Tick()] = append(s.acted[w.Tick()], s.actions...)
+				s.actions = nil
+				for _, a := range s.acted[w.Tick()] {
 					a(w)
 				}
-				s.actions = nil
 			}
 		}
 	}
