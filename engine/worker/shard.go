@@ -18,6 +18,10 @@ import (
 // reload of the only page.
 const emptyGrace = 5 * time.Second
 
+// replayTicks is how many ticks of a shard's instances may run again in one turn of
+// the loop because of late commands: some milliseconds' worth.
+const replayTicks = 512
+
 // faultLogPeriod is how often an error of one body is logged.
 const faultLogPeriod = int64(time.Second)
 
@@ -208,6 +212,9 @@ func (sh *shard) run(now int64) (ran bool) {
 		sl, ok := sh.schedule.take(now)
 		if !ok {
 			break
+		}
+		if !ran {
+			sh.sim.Turn(replayTicks)
 		}
 		ran = true
 		for _, in := range sl.members {
