@@ -89,7 +89,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 	if c.budget.Tick == 0 {
 		c.budget.Tick = DefaultTickFuel
 	}
-	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex)}, libm.Func)
+	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex), Name: uint32(FaultName)}, libm.Func)
 	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update}
 	for _, b := range read.Bodies {
 		fn := c.lower.Func(b.Fn)

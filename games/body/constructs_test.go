@@ -207,6 +207,113 @@ export function update() {
   game.r2 = NAMED ? S[game.tick % 6] : 0;
 }
 `},
+	{"nested tables", `
+instance r0:f64 r1:f64 r2:f64 r3:f64 r4:f64 r5:f64 r6:f64 r7:f64 name:str12
+player 1 kind:u8
+`, `
+-- levels.js --
+const BASE = 10;
+export const Kind = { ROCK: 0, SHIP: 1, SHOT: 2 };
+export const SPEED = { slow: 1.5, fast: BASE / 4, "very fast": -3 % 2 };
+export const LEVELS = [
+  { name: "meadow", speed: SPEED.slow, big: false, rocks: [1, 2, 3], at: { x: 1, y: -1 } },
+  { name: "cave", speed: BASE | 3, big: true, rocks: [4], at: { x: 0.5, y: 1e9 } },
+  { name: "Ödnis", speed: -Kind.SHOT, big: false, rocks: [5, 6, 7, 8, 9], at: { x: Math.PI, y: 0 } },
+];
+export const GRID = [[1, 2, 3], [4, 5, 6]], WORDS = ["a", "bb", "", "dddd"], FLAGS = [true, false, true];
+-- instance.js --
+import { Kind, SPEED, LEVELS, GRID, WORDS, FLAGS } from "./levels.js";
+const DEEP = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]];
+function speed(n) { return LEVELS[n].speed; }
+export function update() {
+  const k = game.tick % 3, level = LEVELS[k];
+  let word = WORDS[game.tick % 4];
+  game.r0 = level.speed + speed(2) * 10 + (level.big ? 100 : 0) + LEVELS.length * 1000;
+  game.r1 = level.rocks[k === 1 ? 0 : 2] + level.rocks.length * 10 + LEVELS[1].rocks[0] * 100;
+  const { at, name } = level;
+  const { x, y: height } = at;
+  game.r2 = x + height + level.at.x * 3;
+  game.name = name;
+  game.r3 = GRID[k % 2][k] + GRID[1][k] * 10 + GRID[k % 2][1] * 100 + DEEP[k % 2][1][k & 1] * 1000;
+  game.r4 = SPEED.slow + SPEED[word === "a" ? "very fast" : word === "bb" ? "fast" : "slow"];
+  switch (k) { case Kind.ROCK: game.r5 = 1; break; case Kind.SHIP: game.r5 = 2; break; case Kind.SHOT: game.r5 = LEVELS[k].name.length; }
+  let sum = 0;
+  for (const s of GRID[k % 2]) sum += s;
+  for (const l of LEVELS) { if (l.big) continue; sum += l.speed; for (let r of l.rocks) { r *= 2; sum += r; if (r > 12) break; } }
+  for (const w of WORDS) { if (w === word) break; sum += w.length * 1e4; word = w; }
+  game.r6 = sum;
+  game.r7 = word.length + (FLAGS[k] ? 10 : 0);
+}
+`},
+	{"computed names", `
+instance r0:f64 r1:f64 u8:u8 f32:f32 i16:i16 label:str9 on:bool
+player 2 x:f32 y:f64 n:u8 word:str5
+rock rocks 4 x:f32 y:f32
+command set name:str8 by:f32 to:u8
+`, `
+-- player.js --
+const NAMES = ["x", "y", "n"], FIXED = "n";
+function total(o, a, b) { return o[a] + o[b]; }
+export function update(p) {
+  const name = NAMES[(game.tick + p.id) % 3];
+  p[name] += 1.25;
+  const was = p[name]++;
+  p[name] = p[name] * 1.5 + was;
+  p[FIXED]--;
+  p.y = total(p, name, "x") + p[NAMES[game.tick % 2]];
+  game.r0 = (p[name] = 300.7) + p[name];
+  const r = game.rocks.find(2) ?? game.rocks.spawn();
+  if (r) r[NAMES[p.id % 2]] -= p[name];
+  if (p.n > 200) p.n = 0;
+}
+-- instance.js --
+const TARGETS = ["u8", "f32", "i16", "r1"];
+export function update() {
+  for (const t of TARGETS) game[t] = game[t] * 3 + game.tick + 0.5;
+  game[TARGETS[game.tick & 3]] ^= 5;
+}
+-- commands.js --
+export function set(player, command) {
+  player[command.name] = command.by;
+  player[command.name] += command[command.to > 3 ? "to" : "by"];
+}
+`},
+	{"labels", "", `
+-- instance.js --
+function find(n) {
+  while (true) {
+    if (n * n > 50) return n;
+    n++;
+  }
+}
+export function update() {
+  let sum = 0;
+  outer: for (let i = 0; i < 9; i++) {
+    inner: for (let j = 0; ; j++) {
+      if (j > i) continue outer;
+      if (j === 4) break inner;
+      if (i * j === 42) break outer;
+      sum += i * j;
+      switch (j) { case 2: continue inner; case 3: break outer; }
+      sum++;
+    }
+    sum += 1000;
+  }
+  game.r0 = sum;
+  done: {
+    if (random() < 0.5) break done;
+    game.r1++;
+    if (game.r1 > 3) { game.r1 = 0; break done; }
+    game.r2++;
+  }
+  a: b: do { if (game.tick % 2) continue a; if (game.tick % 3) break b; game.r3++; } while (game.r3 % 5 !== 0);
+  only: switch (game.tick % 3) { case 0: while (true) break only; case 1: game.r4++; }
+  game.r5 = find(game.tick % 10);
+  game.r6 = (game.r7++, game.r7 * 2);
+  for (let i = 0, j = 5; i < j; i++, j--) game.r8 += i - j;
+  game.r9 = (game.r5-- && game.r4) || -1;
+}
+`},
 	{"helpers", "", `
 -- a.js --
 import { twice } from "./b.js";
@@ -498,7 +605,10 @@ func TestTwinConstructs(t *testing.T) {
 						}
 					}
 				}
-				if len(def.Commands) > 0 && def.Commands[0].Name == "say" && tick > 3 {
+				if len(def.Commands) > 0 && def.Commands[0].Name == "set" && tick > 3 {
+					in.commands = []command{{player: 3, seq: uint32(tick), number: 0,
+						values: []float64{0, float64(tick) / 3, float64(tick % 7)}, texts: []string{[]string{"x", "y", "n"}[tick%3], "", ""}}}
+				} else if len(def.Commands) > 0 && def.Commands[0].Name == "say" && tick > 3 {
 					said := []string{"", "hello", "Grüße an alle", "🚀🚀", "go"}
 					in.commands = []command{
 						{player: 3, seq: uint32(tick), number: 0, values: []float64{0, float64(tick % 2)}, texts: []string{said[tick%5], ""}},

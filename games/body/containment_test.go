@@ -56,6 +56,12 @@ func TestFaults(t *testing.T) {
 			faultErr{body.FaultIndex, "player.js:3:9", "player.update", 5}},
 		{"table between elements", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x + 0.5];\n}\n",
 			faultErr{body.FaultIndex, "player.js:3:10", "player.update", 1}},
+		{"name of no field", "-- commands.js --\nexport function act(player, c) {\n  game[c.what > 5 ? \"m\" : \"n\"] = 3;\n  game[c.what > 5 ? \"mm\" : \"n\"] = 3;\n}\n",
+			faultErr{body.FaultName, "commands.js:3:3", "commands.act", 1}},
+		{"name of no value", "-- player.js --\nconst SPEED = { slow: 1, fast: 2 };\nexport function update(p) {\n  let name = \"slow\";\n  if (p.id === 3) name = \"fats\";\n  p.x +=\n    SPEED[name];\n}\n",
+			faultErr{body.FaultName, "player.js:6:5", "player.update", 3}},
+		{"row of a nested table", "-- player.js --\nconst T = [[1, 2, 3], [4], [5, 6]];\nexport function update(p) {\n  const row = T[p.id - 1];\n  p.x = row[p.id - 1];\n}\n",
+			faultErr{body.FaultIndex, "player.js:4:9", "player.update", 3}},
 		{"table before the start", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x - 1];\n}\n",
 			faultErr{body.FaultIndex, "player.js:3:10", "player.update", 1}},
 	} {

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/grafana/sobek/ast"
@@ -255,40 +254,4 @@ func arguments(n int) string {
 		return "1 argument"
 	}
 	return strconv.Itoa(n) + " arguments"
-}
-
-// fold computes an expression that is made of numbers.
-func fold(x tree.Expr) (float64, bool) {
-	switch x := x.(type) {
-	case *tree.NumberLit:
-		return x.Value, true
-	case *tree.Unary:
-		v, ok := fold(x.X)
-		switch x.Op {
-		case tree.Neg:
-			return -v, ok
-		case tree.Plus:
-			return v, ok
-		}
-	case *tree.Binary:
-		a, ok := fold(x.X)
-		b, ok2 := fold(x.Y)
-		ok = ok && ok2
-		switch x.Op {
-		case tree.Add:
-			return a + b, ok
-		case tree.Sub:
-			return a - b, ok
-		case tree.Mul:
-			return a * b, ok
-		case tree.Div:
-			return a / b, ok
-		}
-	case *tree.Math:
-		if len(x.Args) == 1 && x.Name == "sqrt" {
-			v, ok := fold(x.Args[0])
-			return math.Sqrt(v), ok
-		}
-	}
-	return 0, false
 }

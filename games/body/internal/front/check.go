@@ -120,7 +120,9 @@ func (c *syncCheck) expr(x tree.Expr) {
 	case *tree.End:
 		c.report.errorf(x.At, "only the server ends the game: a shared body runs in browsers too, so move this to %s", c.serverFile())
 	case *tree.Index:
-		c.expr(x.X)
+		c.exprs(x.Path...)
+	case *tree.Named:
+		c.exprs(x.Obj, x.Name)
 	case *tree.NonNull:
 		c.expr(x.X)
 	case *tree.StrLen:

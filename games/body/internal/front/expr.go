@@ -62,13 +62,15 @@ func (w *walker) expr(e ast.Expression) tree.Expr {
 		return w.assignment(e)
 	case *ast.SequenceExpression:
 		n := &tree.Comma{}
-		for i, x := range e.Sequence {
-			if i < len(e.Sequence)-1 {
-				n.List = append(n.List, w.effect(x))
-			} else {
-				n.List = append(n.List, w.expr(x))
-			}
+		last := len(e.Sequence) - 1
+		for _, x := range e.Sequence[:last] {
+			n.List = append(n.List, w.effect(x))
 		}
+		x := w.expr(e.Sequence[last])
+		if v, ok := x.(*view); ok {
+			x = w.notValue(v)
+		}
+		n.List = append(n.List, x)
 		n.Node = node(e, n.List[len(n.List)-1].Type())
 		return n
 	}
@@ -80,9 +82,24 @@ func (w *walker) value(e ast.Expression) tree.Expr {
 	return w.needValue(w.expr(e), e.Idx0())
 }
 
+// object is value of what may be a list or an object among the constants too.
+func (w *walker) object(e ast.Expression) tree.Expr {
+	x := w.expr(e)
+	if _, ok := x.(*view); ok {
+		return x
+	}
+	return w.needValue(x, e.Idx0())
+}
+
 func (w *walker) needValue(x tree.Expr, at file.Idx) tree.Expr {
-	if x.Type().Kind == tree.Void {
+	switch x.Type().Kind {
+	case tree.Void:
 		return w.bad(at, "this gives no value")
+	case tree.Constants:
+		if v, ok := x.(*view); ok {
+			return w.notValue(v)
+		}
+		return w.bad(at, "a table is not a value: read one of its elements")
 	}
 	return x
 }
@@ -196,6 +213,11 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 		if !b.ready {
 			return w.bad(e.Idx, "'%s' is used before it is declared", name)
 		}
+		if b.view != nil {
+			v := *b.view
+			v.At = e.Idx
+			return &v
+		}
 		return w.readVar(b.v, e.Idx)
 	}
 	s, problem := w.loader.lookup(w.symbol.module, name)
@@ -203,7 +225,7 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 	case problem != "":
 		return w.bad(e.Idx, "%s", problem)
 	case s != nil && s.kind == symConst:
-		return w.constant(s, e.Idx)
+		return w.useConstant(s, e.Idx)
 	case s != nil:
 		return w.bad(e.Idx, "a function is not a value of the body language: call it")
 	case w.symbol.module.names[name] != nil:
@@ -244,25 +266,6 @@ func (w *walker) readVar(v *tree.Var, at file.Idx) tree.Expr {
 		t.Null = false
 	}
 	return &tree.VarRef{Node: tree.Node{At: at, T: t}, Var: v}
-}
-
-// constant is the value of a constant of a module, looked at where it is used.
-func (w *walker) constant(s *symbol, at file.Idx) tree.Expr {
-	if _, ok := s.value.(*ast.ArrayLiteral); ok {
-		return w.bad(at, "a table is not a value: read one of its elements, as in %s[0]", s.name)
-	}
-	if s.busy {
-		return w.bad(at, "the constant '%s' is made of itself", s.name)
-	}
-	s.busy = true
-	defer func() { s.busy = false }()
-	inner := &walker{typer: w.typer, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: w.in, vars: w.vars, pure: true}
-	x := inner.present(inner.value(s.value))
-	switch x.Type().Kind {
-	case tree.Number, tree.Bool, tree.Str, tree.Bad:
-		return x
-	}
-	return w.bad(s.value.Idx0(), "a constant at the top level is a number, a bool, a string or a list of numbers")
 }
 
 func (w *walker) unary(e *ast.UnaryExpression) tree.Expr {
@@ -327,7 +330,7 @@ func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
 	switch {
 	case a && b && t == boolean:
 		return &tree.Binary{Node: node(e, t), Op: op, X: x, Y: y}
-	case (a || b) && op == tree.Add:
+	case (a || b) && op == tree.Add && x.Type().Kind != tree.Bad && y.Type().Kind != tree.Bad:
 		return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
 	}
 	x, y = w.fit(x, number), w.fit(y, number)
@@ -445,11 +448,23 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 		if x.Type().Kind == tree.Bad {
 			return x
 		}
+		if v, ok := w.constantChain(e.Left); ok {
+			return w.bad(e.Identifier.Idx, "%s is constant: nothing in it can be assigned", v)
+		}
 		return w.bad(e.Identifier.Idx, "this cannot be assigned")
 	case *ast.ArrayPattern, *ast.ObjectPattern, *ast.ArrayLiteral, *ast.ObjectLiteral:
 		return w.bad(e.Idx0(), "assign one name or field after the other")
 	case *ast.BracketExpression:
 		x := w.bracket(e)
+		switch n := x.(type) {
+		case *tree.Named:
+			if n.Cmd != nil {
+				return w.bad(e.LeftBracket, "a command's fields cannot be assigned: copy it into a let first")
+			}
+			return x
+		case *tree.Field:
+			return x
+		}
 		if x.Type().Kind == tree.Bad {
 			return x
 		}
@@ -480,6 +495,9 @@ func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 		w.fit(target, number)
 		n.Op, n.X = op, w.want(e.Right, number)
 		return n
+	}
+	if named, ok := target.(*tree.Named); ok {
+		named.Fields = w.namedFields(named.Of, true)
 	}
 	x := w.present(w.value(e.Right))
 	n.X = x

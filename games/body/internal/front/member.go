@@ -57,11 +57,11 @@ func (w *walker) dot(e *ast.DotExpression) tree.Expr {
 		}
 		return w.bad(at, "Math.%s is not part of the body language%s", name, suggest(name, append(keys(mathConstants), keys(mathFunctions)...)))
 	case w.pure:
-		if id, ok := e.Left.(*ast.Identifier); !ok || w.symbol.module.names[id.Name.String()] == nil {
+		if id := root(e.Left); id == nil || w.symbol.module.names[id.Name.String()] == nil {
 			return w.bad(e.Left.Idx0(), "a constant at the top level is made of numbers and other constants only")
 		}
 	case w.global(e.Left, "game"):
-		return w.gameMember(e, name)
+		return w.gameMember(e.Idx0(), at, name)
 	}
 	if of := w.collection(e.Left); of != nil {
 		if name == "count" {
@@ -72,34 +72,27 @@ func (w *walker) dot(e *ast.DotExpression) tree.Expr {
 		}
 		return w.bad(at, "a collection has no '%s'%s: it has count, find(), spawn() and for-of", name, suggest(name, []string{"count", "find", "spawn"}))
 	}
-	if t := w.tableOf(e.Left); t != nil {
-		if name == "length" {
-			return &tree.NumberLit{Node: node(e, number), Value: float64(len(t.Values))}
-		}
-		return w.bad(at, "a table has its elements and length only")
-	}
-	return w.member(w.present(w.value(e.Left)), name, at)
+	return w.member(w.present(w.object(e.Left)), name, at)
 }
 
 // gameMember is game.NAME.
-func (w *walker) gameMember(e *ast.DotExpression, name string) tree.Expr {
-	at := e.Identifier.Idx
+func (w *walker) gameMember(from, at file.Idx, name string) tree.Expr {
 	in := w.def.Instance()
 	if f := in.Field(name); f != nil {
-		return w.fieldExpr(nil, in, f, e.Idx0())
+		return w.fieldExpr(nil, in, f, from)
 	}
 	if w.types[name] != nil {
 		return w.bad(at, "a collection is not a value: go over it with for-of, or use its count, find() or spawn()")
 	}
 	switch name {
 	case "tick":
-		return &tree.Property{Node: node(e, number), What: tree.Tick}
+		return &tree.Property{Node: tree.Node{At: from, T: number}, What: tree.Tick}
 	case "dt":
-		return &tree.NumberLit{Node: node(e, number), Value: 1 / float64(w.def.TickRate)}
+		return &tree.NumberLit{Node: tree.Node{At: from, T: number}, Value: 1 / float64(w.def.TickRate)}
 	case "open":
-		return &tree.Property{Node: node(e, boolean), What: tree.Open}
+		return &tree.Property{Node: tree.Node{At: from, T: boolean}, What: tree.Open}
 	case "id":
-		return &tree.NumberLit{Node: node(e, number), Value: 0}
+		return &tree.NumberLit{Node: tree.Node{At: from, T: number}, Value: 0}
 	case "end":
 		return w.bad(at, "game.end is a function: call it")
 	}
@@ -116,6 +109,8 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 	switch t.Kind {
 	case tree.Bad:
 		return x
+	case tree.Constants:
+		return w.viewMember(x.(*view), name, at)
 	case tree.Object:
 		x = w.nonNull(x)
 		if f := t.Of.Field(name); f != nil {
@@ -196,55 +191,91 @@ func (w *walker) fieldType(f *schema.Field) tree.Type {
 	return number
 }
 
-// tableOf is the table that a name stands for, or nil.
-func (w *walker) tableOf(e ast.Expression) *tree.Table {
-	id, ok := e.(*ast.Identifier)
-	if !ok || w.find(id.Name.String()) != nil {
-		return nil
+// constantChain is the name of the constant that a chain of members begins with.
+func (w *walker) constantChain(e ast.Expression) (string, bool) {
+	id := root(e)
+	if id == nil || w.find(id.Name.String()) != nil {
+		return "", false
 	}
 	s, _ := w.loader.lookup(w.symbol.module, id.Name.String())
-	if s == nil || s.kind != symConst {
-		return nil
-	}
-	list, ok := s.value.(*ast.ArrayLiteral)
-	if !ok {
-		return nil
-	}
-	if t := w.tables[s]; t != nil {
-		return t
-	}
-	t := &tree.Table{Name: s.name}
-	w.tables[s] = t
-	inner := &walker{typer: w.typer, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: w.in, vars: w.vars, pure: true}
-	for _, el := range list.Value {
-		if el == nil {
-			inner.errorf(list.LeftBracket, "a table has no holes")
-			continue
-		}
-		x := inner.want(el, number)
-		v, ok := fold(x)
-		if !ok && x.Type().Kind != tree.Bad {
-			inner.errorf(el.Idx0(), "an element of a table is a number that can be computed when the game is checked")
-		}
-		t.Values = append(t.Values, v)
-	}
-	if len(t.Values) == 0 {
-		inner.errorf(list.LeftBracket, "a table has at least one element")
-	}
-	return t
+	return id.Name.String(), s != nil && s.kind == symConst
 }
 
+// bracket walks x[y]: an element of a table, or a field whose name is only known
+// when the game runs.
 func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
-	if t := w.tableOf(e.Left); t != nil {
-		return &tree.Index{Node: node(e, number), Table: t, X: w.want(e.Member, number)}
-	}
-	if s, ok := e.Member.(*ast.StringLiteral); ok {
-		return w.bad(e.LeftBracket, "write .%s instead of [\"%s\"]", s.Value, s.Value)
+	if id := root(e.Left); w.pure && (id == nil || w.symbol.module.names[id.Name.String()] == nil) {
+		return w.bad(e.Left.Idx0(), "a constant at the top level is made of numbers and other constants only")
 	}
 	if of := w.collection(e.Left); of != nil {
 		return w.bad(e.LeftBracket, "objects are found by id: game.%s.find(id)", of.Plural)
 	}
-	return w.bad(e.LeftBracket, "field names that are computed are not supported yet by this version: name the field")
+	if w.global(e.Left, "game") {
+		return w.named(nil, tree.Type{Kind: tree.Object, Of: w.def.Instance()}, e)
+	}
+	x := w.present(w.object(e.Left))
+	t := x.Type()
+	switch t.Kind {
+	case tree.Bad:
+		return x
+	case tree.Constants:
+		return w.viewIndex(x.(*view), e)
+	case tree.Object:
+		return w.named(w.nonNull(x), t, e)
+	case tree.Command:
+		return w.named(x, t, e)
+	case tree.Str:
+		return w.bad(e.LeftBracket, "a str is taken as a whole: it can be compared, and has a length")
+	}
+	return w.bad(e.LeftBracket, "%s has no elements", t)
+}
+
+// named is a field of an object, of a command or, with obj nil, of the instance by
+// a name that is computed.
+func (w *walker) named(obj tree.Expr, t tree.Type, e *ast.BracketExpression) tree.Expr {
+	if s, ok := e.Member.(*ast.StringLiteral); ok {
+		return w.bad(e.LeftBracket, "write .%s instead of [\"%s\"]", s.Value, s.Value)
+	}
+	name := w.present(w.value(e.Member))
+	switch name.Type().Kind {
+	case tree.Bad:
+		return name
+	case tree.Str:
+	default:
+		return w.bad(e.Member.Idx0(), "a field is named by a str, but this is %s", name.Type())
+	}
+	if s, ok := name.(*tree.StrLit); ok {
+		if obj == nil {
+			return w.gameMember(e.Idx0(), e.Member.Idx0(), s.Value)
+		}
+		return w.member(obj, s.Value, e.Member.Idx0())
+	}
+	n := &tree.Named{Node: node(e, number), Obj: obj, Of: t.Of, Cmd: t.Cmd, Name: name}
+	if t.Cmd != nil {
+		for _, f := range t.Cmd.Fields {
+			if f.Kind.Number() {
+				n.Fields = append(n.Fields, f)
+			}
+		}
+	} else {
+		n.Fields = w.namedFields(t.Of, false)
+	}
+	if len(n.Fields) == 0 {
+		return w.bad(e.LeftBracket, "a computed name stands for a number, and there is no field here that is one and that this body may see")
+	}
+	return n
+}
+
+// namedFields are the fields that a computed name can stand for: numbers that the
+// function may read or write.
+func (w *walker) namedFields(of *schema.Type, write bool) (list []*schema.Field) {
+	for _, f := range of.Fields {
+		visible := w.in.fn.Server || f.Sync != schema.Server && (write || f.Audience == schema.All)
+		if f.Kind.Number() && visible {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // optional walks a chain with ?. in it.

@@ -62,8 +62,6 @@ func refusedStatement(s ast.Statement) string {
 		return "there is nothing to catch: a body that fails is left out for that tick"
 	case *ast.ForInStatement:
 		return "for-in is not part of the body language: name the fields, or go over a collection with for-of"
-	case *ast.LabelledStatement:
-		return "labels are not part of the body language: move the inner loop into a function and return from it"
 	case *ast.WithStatement:
 		return "with is not part of the body language"
 	case *ast.DebuggerStatement:

@@ -86,6 +86,16 @@ func children(n ast.Node) (list []ast.Node) {
 			expr(c.Test)
 			stmt(c.Consequent...)
 		}
+	case *ast.LabelledStatement:
+		stmt(n.Statement)
+	case *ast.TemplateLiteral:
+		expr(n.Expressions...)
+	case *ast.ObjectLiteral:
+		for _, p := range n.Value {
+			if k, ok := p.(*ast.PropertyKeyed); ok {
+				expr(k.Value)
+			}
+		}
 	case *ast.LexicalDeclaration:
 		bindings(n.List)
 	}

@@ -1,6 +1,8 @@
 package front
 
 import (
+	"slices"
+
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/file"
 	"github.com/grafana/sobek/token"
@@ -51,6 +53,8 @@ func (w *walker) stmt(s ast.Statement) []tree.Stmt {
 		return w.switchStmt(s)
 	case *ast.BranchStatement:
 		return w.jump(s)
+	case *ast.LabelledStatement:
+		return w.labelled(s)
 	case *ast.VariableStatement:
 		w.errorf(s.Var, "use let or const instead of var")
 		for _, b := range s.List {
@@ -70,11 +74,7 @@ func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 			if b.Initializer == nil {
 				continue // a syntax error
 			}
-			x := w.value(b.Initializer)
-			v := &tree.Var{Name: "from", Type: x.Type(), Const: true}
-			w.flow.set(v, x.Type())
-			out = append(out, &tree.Decl{Var: v, X: x})
-			out = append(out, w.destructure(pattern, v, d.Token == token.CONST)...)
+			out = append(out, w.pattern(pattern, b.Initializer, d.Token == token.CONST)...)
 			continue
 		}
 		id, ok := b.Target.(*ast.Identifier)
@@ -87,14 +87,34 @@ func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 			w.declare(id, tree.Type{Kind: tree.Bad}, false)
 			continue
 		}
-		x := w.present(w.value(b.Initializer))
-		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), d.Token == token.CONST), X: x})
+		x := w.present(w.object(b.Initializer))
+		out = append(out, w.bind(id, x, d.Token == token.CONST)...)
 	}
 	return out
 }
 
-// destructure declares the names of { x, y: height } with the fields of v.
-func (w *walker) destructure(p *ast.ObjectPattern, v *tree.Var, constant bool) (out []tree.Stmt) {
+// pattern declares the names of a pattern with what an expression has under them.
+func (w *walker) pattern(p *ast.ObjectPattern, e ast.Expression, constant bool) []tree.Stmt {
+	if w.global(e, "game") {
+		return w.destructure(p, func(name string, at file.Idx) tree.Expr { return w.gameMember(at, at, name) }, constant)
+	}
+	x := w.object(e)
+	if v, ok := x.(*view); ok {
+		v, out := w.captured(v)
+		return append(out, w.destructure(p, func(name string, at file.Idx) tree.Expr { return w.viewMember(v, name, at) }, constant)...)
+	}
+	v := &tree.Var{Name: "from", Type: x.Type(), Const: true}
+	w.flow.set(v, x.Type())
+	return append([]tree.Stmt{&tree.Decl{Var: v, X: x}}, w.destructure(p, w.memberOf(v), constant)...)
+}
+
+// memberOf reads members of what a variable holds.
+func (w *walker) memberOf(v *tree.Var) func(name string, at file.Idx) tree.Expr {
+	return func(name string, at file.Idx) tree.Expr { return w.member(w.readVar(v, at), name, at) }
+}
+
+// destructure declares the names of { x, y: height } with what read gives for them.
+func (w *walker) destructure(p *ast.ObjectPattern, read func(name string, at file.Idx) tree.Expr, constant bool) (out []tree.Stmt) {
 	if p.Rest != nil {
 		w.errorf(p.Rest.Idx0(), "name each field: the rest of an object cannot be kept")
 	}
@@ -120,9 +140,7 @@ func (w *walker) destructure(p *ast.ObjectPattern, v *tree.Var, constant bool) (
 			w.errorf(p.LeftBrace, "a pattern names fields only: { x, y: height }")
 			continue
 		}
-		x := w.member(w.readVar(v, at), name, at)
-		x = w.needValue(x, at)
-		out = append(out, &tree.Decl{Var: w.declare(id, x.Type(), constant), X: x})
+		out = append(out, w.bind(id, read(name, at), constant)...)
 	}
 	return out
 }
@@ -186,14 +204,18 @@ func (w *walker) forStmt(s *ast.ForStatement) (out []tree.Stmt) {
 
 // loop walks the parts of a loop; those that are nil are absent.
 func (w *walker) loop(at file.Idx, test, step ast.Expression, body ast.Statement, late bool) []tree.Stmt {
-	n := &tree.Loop{At: at, Target: &tree.Target{Name: "loop"}, Late: late}
+	n := &tree.Loop{At: at, Target: w.target("loop"), Late: late}
+	labels := w.takeLabels()
+	if always(test) {
+		test = nil
+	}
 	w.forget(test, step, body)
 	start := w.flow.clone()
 	var f facts
 	if test != nil && !late {
 		n.Test, f = w.cond(test)
 	}
-	w.targets = append(w.targets, target{n.Target, true})
+	w.targets = append(w.targets, target{Target: n.Target, loop: true, labels: labels})
 	w.flow.assume(f.yes)
 	n.Body = w.block(body)
 	w.targets = w.targets[:len(w.targets)-1]
@@ -206,30 +228,89 @@ func (w *walker) loop(at file.Idx, test, step ast.Expression, body ast.Statement
 	}
 	w.flow = start
 	w.flow.dead = test == nil && !jumpsTo(n.Body, n.Target)
+	if test == nil && !leaves(n.Body, n.Target) {
+		w.warnf(at, "nothing ends this loop: it has no break and no return, so it uses up the body's fuel, which drops the body for that tick")
+	}
 	return []tree.Stmt{n}
+}
+
+// always reports whether a test is true whatever happens.
+func always(test ast.Expression) bool {
+	switch t := test.(type) {
+	case *ast.BooleanLiteral:
+		return t.Value
+	case *ast.NumberLiteral:
+		return t.Value == int64(1)
+	}
+	return false
+}
+
+// search reports whether a body has a statement that is what is looked for.
+func search(body []tree.Stmt, found func(s tree.Stmt) bool) bool {
+	for _, s := range body {
+		if found(s) {
+			return true
+		}
+		var inner [][]tree.Stmt
+		switch s := s.(type) {
+		case *tree.Block:
+			inner = [][]tree.Stmt{s.Body}
+		case *tree.If:
+			inner = [][]tree.Stmt{s.Then, s.Else}
+		case *tree.Loop:
+			inner = [][]tree.Stmt{s.Body}
+		case *tree.ForOf:
+			inner = [][]tree.Stmt{s.Body}
+		case *tree.Switch:
+			for _, c := range s.Cases {
+				inner = append(inner, c.Body)
+			}
+		}
+		for _, list := range inner {
+			if search(list, found) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // jumpsTo reports whether a body breaks out to the target.
 func jumpsTo(body []tree.Stmt, to *tree.Target) bool {
-	for _, s := range body {
-		found := false
+	return search(body, func(s tree.Stmt) bool {
+		b, ok := s.(*tree.Break)
+		return ok && b.Target == to
+	})
+}
+
+// leaves reports whether a loop's body can end the loop: by a break to it or to
+// something around it, or by a return.
+func leaves(body []tree.Stmt, loop *tree.Target) bool {
+	own := map[*tree.Target]bool{}
+	search(body, func(s tree.Stmt) bool {
+		switch s := s.(type) {
+		case *tree.Block:
+			own[s.Target] = true
+		case *tree.Loop:
+			own[s.Target] = true
+		case *tree.ForOf:
+			own[s.Target] = true
+		case *tree.Switch:
+			own[s.Target] = true
+		}
+		return false
+	})
+	return search(body, func(s tree.Stmt) bool {
 		switch s := s.(type) {
 		case *tree.Break:
-			found = s.Target == to
-		case *tree.Block:
-			found = jumpsTo(s.Body, to)
-		case *tree.If:
-			found = jumpsTo(s.Then, to) || jumpsTo(s.Else, to)
-		case *tree.Switch:
-			for _, c := range s.Cases {
-				found = found || jumpsTo(c.Body, to)
-			}
-		}
-		if found {
+			return !own[s.Target]
+		case *tree.Continue:
+			return !own[s.Target] && s.Target != loop
+		case *tree.Return:
 			return true
 		}
-	}
-	return false
+		return false
+	})
 }
 
 func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
@@ -249,16 +330,23 @@ func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
 			w.expr(d) // there is no such thing
 			return nil
 		}
-		w.errorf(s.Source.Idx0(), "for-of goes over a collection of game%s", w.collectionNames())
+		x := w.expr(s.Source)
+		if v, ok := x.(*view); ok {
+			return w.forOfTable(s, id, v)
+		}
+		if x.Type().Kind != tree.Bad {
+			w.errorf(s.Source.Idx0(), "for-of goes over a collection of game%s", w.collectionNames())
+		}
 		return nil
 	}
+	labels := w.takeLabels()
 	w.push()
 	defer w.pop()
 	w.forget(s.Body)
 	start := w.flow.clone()
-	n := &tree.ForOf{At: s.For, Target: &tree.Target{Name: "each"}, Of: of}
+	n := &tree.ForOf{At: s.For, Target: w.target("each"), Of: of}
 	n.Var = w.declare(id, tree.Type{Kind: tree.Object, Of: of}, d.IsConst)
-	w.targets = append(w.targets, target{n.Target, true})
+	w.targets = append(w.targets, target{Target: n.Target, loop: true, labels: labels})
 	n.Body = w.block(s.Body)
 	w.targets = w.targets[:len(w.targets)-1]
 	w.flow = start
@@ -266,13 +354,14 @@ func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
 }
 
 func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
-	n := &tree.Switch{Target: &tree.Target{Name: "switch"}, X: w.value(s.Discriminant), Default: -1}
+	labels := w.takeLabels()
+	n := &tree.Switch{Target: w.target("switch"), X: w.present(w.value(s.Discriminant)), Default: -1}
 	w.push()
 	defer w.pop()
 	for _, c := range s.Body {
 		w.hoist(c.Consequent)
 	}
-	w.targets = append(w.targets, target{n.Target, false})
+	w.targets = append(w.targets, target{Target: n.Target, labels: labels})
 	start := w.flow.clone()
 	out := start // what is known behind the switch, if no case matches
 	fall := flow{dead: true}
@@ -282,7 +371,7 @@ func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
 			n.Default = i
 		} else {
 			w.flow = start.clone()
-			k.Test = w.value(c.Test)
+			k.Test = w.present(w.value(c.Test))
 			w.comparable(tree.Eq, n.X, k.Test, c.Test.Idx0())
 		}
 		w.flow = merge(fall, start).clone()
@@ -314,18 +403,41 @@ func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
 	return []tree.Stmt{n}
 }
 
-func (w *walker) jump(s *ast.BranchStatement) []tree.Stmt {
-	if s.Label != nil {
-		w.errorf(s.Idx, "labels are not part of the body language: move the inner loop into a function and return from it")
-		return nil
+// labelled walks a statement with a label. Loops and switches take it; around
+// anything else there is a block that break leaves.
+func (w *walker) labelled(s *ast.LabelledStatement) []tree.Stmt {
+	w.labels = append(w.labels, s.Label.Name.String())
+	switch s.Statement.(type) {
+	case *ast.LabelledStatement, *ast.WhileStatement, *ast.DoWhileStatement, *ast.ForStatement, *ast.ForOfStatement, *ast.SwitchStatement:
+		return w.stmt(s.Statement)
 	}
+	n := &tree.Block{Target: w.target("block")}
+	w.targets = append(w.targets, target{Target: n.Target, only: true, labels: w.takeLabels()})
+	start := w.flow.clone()
+	n.Body = w.block(s.Statement)
+	w.targets = w.targets[:len(w.targets)-1]
+	if jumpsTo(n.Body, n.Target) {
+		w.flow = start
+		w.forget(s.Statement)
+	}
+	return []tree.Stmt{n}
+}
+
+func (w *walker) jump(s *ast.BranchStatement) []tree.Stmt {
 	w.flow.dead = true
 	for i := len(w.targets) - 1; i >= 0; i-- {
-		if s.Token == token.BREAK {
-			return []tree.Stmt{&tree.Break{Target: w.targets[i].Target}}
+		t := w.targets[i]
+		if s.Label != nil && !slices.Contains(t.labels, s.Label.Name.String()) || s.Label == nil && t.only {
+			continue
 		}
-		if w.targets[i].loop {
-			return []tree.Stmt{&tree.Continue{Target: w.targets[i].Target}}
+		if s.Token == token.BREAK {
+			return []tree.Stmt{&tree.Break{Target: t.Target}}
+		}
+		if t.loop {
+			return []tree.Stmt{&tree.Continue{Target: t.Target}}
+		}
+		if s.Label != nil {
+			break
 		}
 	}
 	w.errorf(s.Idx, "there is no loop here to %s", s.Token)

@@ -23,9 +23,10 @@ type typer struct {
 	files     *Files
 	types     map[string]*schema.Type // by collection name
 	instances map[string]*instance
-	tables    map[*symbol]*tree.Table
-	library   bool      // the intrinsics are there
-	calls     []*symbol // the functions being walked, outermost first
+	constants map[*symbol]*constant
+	tables    map[string]*tree.Table // by the view's key
+	library   bool                   // the intrinsics are there
+	calls     []*symbol              // the functions being walked, outermost first
 }
 
 // instance is a function for given argument types.
@@ -37,7 +38,10 @@ type instance struct {
 }
 
 func newTyper(def *schema.Definition, l *loader) *typer {
-	t := &typer{def: def, loader: l, files: l.files, types: map[string]*schema.Type{}, instances: map[string]*instance{}, tables: map[*symbol]*tree.Table{}}
+	t := &typer{
+		def: def, loader: l, files: l.files, types: map[string]*schema.Type{}, instances: map[string]*instance{},
+		constants: map[*symbol]*constant{}, tables: map[string]*tree.Table{},
+	}
 	for _, ty := range def.Types[1:] {
 		t.types[ty.Plural] = ty
 	}
@@ -95,6 +99,7 @@ type walker struct {
 	scope   *scope
 	flow    flow
 	targets []target
+	labels  []string      // of the statement that comes next
 	result  tree.Type     // joined over the returns
 	returns bool          // there is a return with a value
 	hole    *ast.Optional // the ?. of the chain being walked
@@ -110,13 +115,16 @@ type scope struct {
 
 type binding struct {
 	v     *tree.Var
-	ready bool // its declaration was passed
+	view  *view // in place of a variable: a name for a part of a constant
+	ready bool  // its declaration was passed
 }
 
 // target is a statement that break or continue may refer to.
 type target struct {
 	*tree.Target
-	loop bool
+	loop   bool
+	only   bool // a labelled block, which only its label leaves
+	labels []string
 }
 
 // run walks until nothing changes. Types only grow, and each variable's at
@@ -137,7 +145,7 @@ func (w *walker) walk() {
 	fn := w.in.fn
 	w.flow = flow{}
 	w.scope = nil
-	w.targets = nil
+	w.targets, w.labels = nil, nil
 	w.result, w.returns = tree.Type{Kind: tree.Void}, false
 	fn.Params, fn.Body = nil, nil
 	w.push()
@@ -145,6 +153,9 @@ func (w *walker) walk() {
 	w.hoist(w.symbol.body)
 	if w.symbol.value != nil {
 		x := w.expr(w.symbol.value)
+		if v, ok := x.(*view); ok {
+			x = w.notValue(v)
+		}
 		w.returned(x)
 		fn.Body = append(fn.Body, &tree.Return{X: x})
 		w.flow.dead = true
@@ -184,7 +195,7 @@ func (w *walker) params() (body []tree.Stmt) {
 		case *ast.ObjectPattern:
 			v := &tree.Var{Name: "arg", Type: w.args[i], Const: true}
 			w.in.fn.Params = append(w.in.fn.Params, v)
-			body = append(body, w.destructure(target, v, true)...)
+			body = append(body, w.destructure(target, w.memberOf(v), true)...)
 		default:
 			w.errorf(b.Idx0(), "only names and { fields } of an object can be parameters")
 			w.in.fn.Params = append(w.in.fn.Params, &tree.Var{Name: "arg", Type: w.args[i]})
@@ -205,6 +216,16 @@ func (w *walker) warnf(at file.Idx, format string, args ...any) {
 func (w *walker) bad(at file.Idx, format string, args ...any) tree.Expr {
 	w.errorf(at, format, args...)
 	return &tree.NullLit{Node: tree.Node{At: at, T: tree.Type{Kind: tree.Bad}}}
+}
+
+// target gives the loop or switch that is being walked something to jump to.
+func (w *walker) target(name string) *tree.Target { return &tree.Target{Name: name} }
+
+// takeLabels gives the labels that stand before the statement being walked.
+func (w *walker) takeLabels() []string {
+	labels := w.labels
+	w.labels = nil
+	return labels
 }
 
 func (w *walker) push() { w.scope = &scope{up: w.scope, vars: map[string]*binding{}} }

@@ -1,18 +1,11 @@
 package lower
 
 import (
-	"encoding/binary"
-	"math"
-
 	"gamehoster/games/body/internal/ir"
 	"gamehoster/games/body/internal/rt"
 	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/schema"
 )
-
-func appendF64(b []byte, v float64) []byte {
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-}
 
 // expr is the value of an expression.
 func (f *function) expr(x tree.Expr) ir.Expr {
@@ -79,6 +72,8 @@ func (f *function) expr(x tree.Expr) ir.Expr {
 		return &ir.Call{Fn: f.rt.Remove(x.Of), Args: []ir.Expr{ir.Read(f.base), f.expr(x.Obj)}}
 	case *tree.Index:
 		return f.index(x)
+	case *tree.Named:
+		return f.named(x)
 	case *tree.Intrinsic:
 		return f.intrinsic(x)
 	case *tree.StrLen:
@@ -279,6 +274,8 @@ func (f *function) assign(x *tree.Assign, used bool) ir.Expr {
 		return ir.Read(on)
 	case *tree.Field:
 		return f.assignField(x, t, used)
+	case *tree.Named:
+		return f.assignNamed(x, t, used)
 	}
 	panic("no lowering for an assignment")
 }
@@ -337,26 +334,6 @@ func (f *function) stored(field *schema.Field, v ir.Expr) ir.Expr {
 		return rowID(v)
 	}
 	return v
-}
-
-// index reads a table, with a fault for what is not one of its indices.
-func (f *function) index(x *tree.Index) ir.Expr {
-	d := f.table(x.Table)
-	if f.trusted {
-		at := ir.Do(ir.ShlI32, ir.Do(ir.ToInt32Near, f.expr(x.X)), ir.Int(3))
-		return &ir.Load{Addr: ir.Do(ir.AddI32, &ir.DataAddr{Data: d}, at), Mem: ir.MemF64}
-	}
-	return f.seq(func() ir.Expr {
-		v := f.keep(f.expr(x.X))
-		i := f.keep(ir.Do(ir.ToInt32, ir.Read(v)))
-		whole := ir.Do(ir.EqF64, ir.Do(ir.FromI32, ir.Read(i)), ir.Read(v))
-		inside := ir.Do(ir.LtU32, ir.Read(i), ir.Int(len(x.Table.Values)))
-		f.emit(&ir.If{Test: ir.Not(ir.Do(ir.AndI32, whole, inside)), Then: []ir.Stmt{&ir.Trap{Fault: f.faults.Index, At: f.Place(x.At)}}})
-		return &ir.Load{
-			Addr: ir.Do(ir.AddI32, &ir.DataAddr{Data: d}, ir.Do(ir.ShlI32, ir.Read(i), ir.Int(3))),
-			Mem:  ir.MemF64,
-		}
-	})
 }
 
 // find looks up what is asked for as a number: only whole ones can be ids.

@@ -15,7 +15,7 @@ import (
 )
 
 // Faults are the codes of the faults that bodies cause.
-type Faults struct{ Null, Index uint32 }
+type Faults struct{ Null, Index, Name uint32 }
 
 // Lowerer lowers the functions of one game.
 type Lowerer struct {
@@ -23,7 +23,7 @@ type Lowerer struct {
 	faults    Faults
 	math      func(name string) *tree.Func
 	funcs     map[*tree.Func]*ir.Func
-	tables    map[*tree.Table]*ir.Data
+	tables    map[*tree.Table]*tableData
 	texts     map[string]*ir.Data
 	positions map[file.Idx]int
 	places    []file.Idx
@@ -35,7 +35,7 @@ type Lowerer struct {
 func New(r *rt.Runtime, faults Faults, math func(name string) *tree.Func) *Lowerer {
 	return &Lowerer{
 		rt: r, faults: faults, math: math,
-		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*ir.Data{}, texts: map[string]*ir.Data{}, positions: map[file.Idx]int{},
+		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*tableData{}, texts: map[string]*ir.Data{}, positions: map[file.Idx]int{},
 	}
 }
 
@@ -179,7 +179,13 @@ func (f *function) stmt(s tree.Stmt) {
 	case *tree.Eval:
 		f.effect(s.X)
 	case *tree.Block:
-		f.stmts(s.Body)
+		if s.Target == nil {
+			f.stmts(s.Body)
+			return
+		}
+		j := jump{out: &ir.Label{Name: "out"}}
+		f.jumps[s.Target] = j
+		f.emit(&ir.Block{Label: j.out, Body: f.block(func() { f.stmts(s.Body) })})
 	case *tree.If:
 		test := f.truth(s.Test)
 		then := f.block(func() { f.stmts(s.Then) })
@@ -304,19 +310,6 @@ func (f *function) switchStmt(s *tree.Switch) {
 		inner = append(wrapped, f.block(func() { f.stmts(c.Body) })...)
 	}
 	f.emit(&ir.Block{Label: out, Body: inner})
-}
-
-// table is a constant table's bytes.
-func (f *function) table(t *tree.Table) *ir.Data {
-	d := f.tables[t]
-	if d == nil {
-		d = &ir.Data{Name: t.Name}
-		for _, v := range t.Values {
-			d.Bytes = appendF64(d.Bytes, v)
-		}
-		f.tables[t] = d
-	}
-	return d
 }
 
 // written notes a server body's write of a shared field in the row's mark.

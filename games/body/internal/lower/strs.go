@@ -27,6 +27,8 @@ func fixed(x tree.Expr) bool {
 	switch x := x.(type) {
 	case *tree.StrLit:
 		return true
+	case *tree.Index:
+		return x.T.Kind == tree.Str
 	case *tree.Cond:
 		return fixed(x.Then) && fixed(x.Else)
 	}

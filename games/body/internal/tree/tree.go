@@ -20,9 +20,10 @@ const (
 	Number             // a double
 	Bool
 	Str
-	Null    // the type of null alone
-	Object  // a player or an entity
-	Command // the command that a handler was called with
+	Null      // the type of null alone
+	Object    // a player or an entity
+	Command   // the command that a handler was called with
+	Constants // a list or an object among the constants, which is no value
 )
 
 // Type is the type of an expression.
@@ -54,6 +55,8 @@ func (t Type) String() string {
 		return s
 	case Command:
 		return "a command"
+	case Constants:
+		return "a table"
 	}
 	return "an error"
 }
@@ -130,12 +133,12 @@ const (
 type Builtin uint8
 
 const (
-	ID     Builtin = iota // of an object
-	Owner                 // of an owned object
-	Tick                  // of game
-	Dt                    // of game
-	Open                  // of game; writable by server bodies
-	Count                 // of a collection
+	ID    Builtin = iota // of an object
+	Owner                // of an owned object
+	Tick                 // of game
+	Dt                   // of game
+	Open                 // of game; writable by server bodies
+	Count                // of a collection
 )
 
 type (
@@ -179,10 +182,9 @@ type (
 	// Property reads a Builtin; Of is the type for ID, Owner and Count.
 	Property struct {
 		Node
-		What  Builtin
-		Obj   Expr
-		Of    *schema.Type
-		Table *Table
+		What Builtin
+		Obj  Expr
+		Of   *schema.Type
 	}
 	// Unary is Not, Neg, Plus or BitNot.
 	Unary struct {
@@ -275,11 +277,22 @@ type (
 	}
 	// End is game.end().
 	End struct{ Node }
-	// Index reads a constant table.
+	// Index reads a constant table, with an index for each of its levels.
 	Index struct {
 		Node
 		Table *Table
-		X     Expr
+		Path  []Expr
+	}
+	// Named is a field whose name is computed: one of Fields, or else a fault at
+	// Node.At. Obj nil is the instance; Of is nil for a command's. It reads, and as
+	// the target of an Assign is written.
+	Named struct {
+		Node
+		Obj    Expr
+		Of     *schema.Type
+		Cmd    *schema.Command
+		Name   Expr
+		Fields []*schema.Field
 	}
 	// StrLen is the length of a str in units of UTF-16.
 	StrLen struct {
@@ -314,10 +327,22 @@ const (
 	Apart                  // keeps the function from being copied into its callers
 )
 
-// Table is a constant array of numbers.
+// Table is constant values that are read by indices which are computed when the
+// game runs. The first index chooses among the parts of the whole, the next among
+// the parts of that, and so on; the last ones' parts are the values, in order.
 type Table struct {
 	Name   string
-	Values []float64
+	Kind   Kind // Number, Bool or Str
+	Levels []Level
+	Values []float64 // numbers, and 0 or 1
+	Texts  []string
+}
+
+// Level is one index of a Table: how many parts there are in each part of the level
+// before, whose parts follow one another. With Keys the index is a name.
+type Level struct {
+	Lens []int
+	Keys []string
 }
 
 // Stmt is a statement.
@@ -334,8 +359,12 @@ type (
 	}
 	// Eval evaluates for the effects.
 	Eval struct{ X Expr }
-	// Block is statements in a scope of their own.
-	Block struct{ Body []Stmt }
+	// Block is statements in a scope of their own. Target is what a labelled one is
+	// left by.
+	Block struct {
+		Target *Target
+		Body   []Stmt
+	}
 	// If chooses by the truth of Test.
 	If struct {
 		Test       Expr
