@@ -41,7 +41,7 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 		e.fuel = e.newLocal(wasm.I32)
 		e.loadFuel()
 	}
-	e.stmts(f.Body)
+	e.stmts(touched(f))
 	if f.Result != ir.Void {
 		e.c.Op(wasm.OpUnreachable) // the front end made sure of a return
 	} else {
@@ -203,10 +203,10 @@ func (e *emitter) ifStmt(s *ir.If) {
 	e.expr(s.Test)
 	e.enter(wasm.OpIf, nil)
 	e.stmts(s.Then)
-	if len(s.Else) > 0 {
-		e.c.Op(wasm.OpElse)
-		e.stmts(s.Else)
-	}
+	// An empty else, too: without one wazero forgets at the end of the if which
+	// addresses it has checked.
+	e.c.Op(wasm.OpElse)
+	e.stmts(s.Else)
 	e.leave()
 }
 
@@ -343,10 +343,16 @@ func (e *emitter) expr(x ir.Expr) {
 	case *ir.GetGlobal:
 		e.c.Idx(wasm.OpGlobalGet, e.globals[x.Global])
 	case *ir.Load:
-		e.expr(x.Addr)
 		n, ok := e.offset(x.Off)
 		if !ok {
 			e.err = e.lacking(e.f, x.Off)
+		}
+		if a, ok := x.Addr.(*ir.Apply); ok && a.Op == ir.AddI32 && isData(a.X) {
+			// An element of a table, whose index was checked.
+			n += e.data[a.X.(*ir.DataAddr).Data]
+			e.expr(a.Y)
+		} else {
+			e.expr(x.Addr)
 		}
 		e.c.Mem(loadOps[x.Mem], aligns[x.Mem], n)
 		if x.Mem == ir.MemF32 {
@@ -381,6 +387,11 @@ func (e *emitter) expr(x ir.Expr) {
 	default:
 		e.err = fmt.Errorf("link %s: no code for %T", e.f.Name, x)
 	}
+}
+
+func isData(x ir.Expr) bool {
+	_, ok := x.(*ir.DataAddr)
+	return ok
 }
 
 func (e *emitter) cond(x *ir.Cond) {
