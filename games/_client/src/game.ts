@@ -46,6 +46,8 @@ export interface ConnectOptions {
 	name?: string;
 }
 
+const optionNames: string[] = ["url", "instance", "resume", "watch", "name"] satisfies (keyof ConnectOptions)[];
+
 /** Sends a command. False if there is nobody to send it to; throws for values that the server would refuse. */
 export type Send = (values?: Record<string, unknown>) => boolean;
 
@@ -101,6 +103,9 @@ export class Game {
 		this.plan = plan;
 		this.env = env;
 		this.options = options;
+		for (const o of Object.keys(options)) {
+			if (!optionNames.includes(o)) env.warn("gamehoster: connect has no option " + o + "; it has " + optionNames.join(", "));
+		}
 		this.token = options.resume ?? "";
 		this.events = new Events(env);
 		this.clock = new Clock(plan.config.tickRate, plan.period);
@@ -255,6 +260,8 @@ export class Game {
 	private closed(reason: Reason): void {
 		this.disconnected();
 		this.unwatch();
+		// a game that stands still for good without a word is the worst of answers
+		if (reason.code !== 1000 && !this.events.heard("closed")) this.env.warn("gamehoster: the connection has ended: " + reason.text);
 		this.events.emit("closed", reason);
 	}
 

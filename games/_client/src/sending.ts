@@ -29,10 +29,12 @@ export function makeRecord(plan: Plan, number: number, values: Record<string, un
 	return record;
 }
 
+const bounds = (f: CommandSlot): string => f.min + " to " + f.max;
+
 function put(f: CommandSlot, label: string, v: unknown, record: Uint8Array, view: DataView): void {
 	if (v === undefined || (v === null && f.kind === Ref)) {
 		// what a page leaves out still has to be in range
-		if (f.kind !== Str && f.kind !== Ref && f.kind !== Bool && (0 < f.min || 0 > f.max)) throw new RangeError(label + " is missing, and 0 is out of its range");
+		if (f.kind !== Str && f.kind !== Ref && f.kind !== Bool && (0 < f.min || 0 > f.max)) throw new RangeError(label + " is missing, and 0 is not within " + bounds(f));
 		return;
 	}
 	if (f.kind === Str) {
@@ -53,6 +55,6 @@ function put(f: CommandSlot, label: string, v: unknown, record: Uint8Array, view
 	const range = ranges[f.kind];
 	const fits = range ? Number.isInteger(n) && n >= range[0] && n <= range[1] : Number.isFinite(stored);
 	if (!fits) throw new RangeError(label + " cannot be " + n);
-	if (stored < f.min || stored > f.max) throw new RangeError(label + " is out of its range");
+	if (stored < f.min || stored > f.max) throw new RangeError(label + " is " + n + ", which is not within " + bounds(f));
 	setNumber(f, view, 0, stored);
 }

@@ -465,3 +465,17 @@ test("bytes are counted by message, both ways", async () => {
 	assert.equal(stats.bytes.ping, 5);
 	assert.equal(stats.bytesIn, stats.bytes.welcome + stats.bytes.snapshot);
 });
+
+test("what a page gets wrong it is told", async () => {
+	const env = new FakeEnv();
+	const game = create(walk, wasm, {}, env).connect({ nme: "Ann" } as ConnectOptions);
+	await settle(env, 1);
+	assert.match(env.warnings.pop()!, /no option nme; it has url, instance, resume, watch, name$/);
+	game.on("redy", () => {});
+	assert.match(env.warnings.pop()!, /no event redy; there are welcome, ready, /);
+	assert.throws(() => game.send.go({ v: 1000 }), { name: "RangeError", message: /^go\.v is 1000, which is not within -?\d+ to \d+$/ });
+	// nobody listens for the end, so it is said where an author looks
+	env.socket.onclose?.({ code: 4005 });
+	assert.match(env.warnings.pop()!, /the connection has ended: .*reload/);
+	assert.equal(env.warnings.length, 0);
+});
