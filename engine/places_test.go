@@ -81,10 +81,13 @@ func TestALateResumeIsSeatedElsewhere(t *testing.T) {
 	a := dial(t, s.addr, "/mortal")
 	a.until(wire.TagSnapshot)
 	name, token := string(a.welcome.Name), fmt.Sprintf("%x", a.welcome.Token)
+	dial(t, s.addr, "/mortal?watch=1&instance="+name).until(wire.TagSnapshot) // keeps the instance
 	a.write(ws.AppendMasked(nil, ws.OpClose, mask, []byte{3, 232}))
 	a.closed()
-	b := dial(t, s.addr, "/mortal?instance="+name)
-	b.until(wire.TagSnapshot)
+	await.True(t, "another player to get the seat", func() bool {
+		b := dial(t, s.addr, "/mortal?instance="+name)
+		return b.message() != nil
+	})
 	c := dial(t, s.addr, "/mortal?resume="+token)
 	c.until(wire.TagSnapshot)
 	if string(c.welcome.Name) == name {
