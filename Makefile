@@ -44,8 +44,9 @@ generate: ## rewrite generated files; CI fails when this changes anything
 	$(GO) generate ./...
 	$(GO) run ./games/_client/test/fixture games/_client/test/fixture/arena.json
 
-bench: ## microbenchmarks of the hot path
+bench: tools-node ## microbenchmarks of the hot path, and the bodies against Go, Node and others
 	$(GO) test -run '^$$' -bench . -benchmem ./wire/... ./tick/... ./games/body/...
+	$(GO) run ./bench/bodies
 
 fuzz: ## every fuzz target for FUZZ (30s) each
 	@for pkg in $$($(GO) list ./...); do \
