@@ -11,6 +11,7 @@ import (
 	"gamehoster/games/body/internal/lower"
 	"gamehoster/games/body/internal/opt"
 	"gamehoster/games/body/internal/rt"
+	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/diag"
 	"gamehoster/games/schema"
 )
@@ -157,7 +158,21 @@ func (c *compilation) program() *Program {
 	for _, at := range c.lower.Places() {
 		p.Positions = append(p.Positions, c.read.Files.Position(at))
 	}
+	for _, l := range c.lower.Logs() {
+		log := Log{At: c.read.Files.Position(l.At)}
+		for _, part := range l.Parts {
+			log.Parts = append(log.Parts, LogPart{part.Text, logKind(part)})
+		}
+		p.Logs = append(p.Logs, log)
+	}
 	return p
+}
+
+func logKind(p tree.LogPart) LogKind {
+	if p.X == nil {
+		return LogText
+	}
+	return map[tree.Kind]LogKind{tree.Number: LogNumber, tree.Bool: LogBool, tree.Str: LogStr}[p.X.Type().Kind]
 }
 
 // roots are the functions that the host of a side calls.
@@ -178,10 +193,13 @@ func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) 
 	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded, g.Tail}
 	if layout.Side == schema.OnServer {
 		globals = append(globals, g.TickFuel, g.Secret, g.Secreted)
+		if c.rt.LogArea != nil {
+			globals = append(globals, g.LogUsed, g.LogLost)
+		}
 	}
 	m, err := link.Link(link.Options{
 		Layout: layout, Globals: globals, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt,
-		OutOfGas: uint32(FaultFuel), ToInt32: c.rt.ToInt32(), MaxPages: pages,
+		OutOfGas: uint32(FaultFuel), ToInt32: c.rt.ToInt32(), Log: c.rt.LogArea, MaxPages: pages,
 	}, c.roots(layout.Side)...)
 	if err != nil {
 		return nil, err

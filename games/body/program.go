@@ -19,6 +19,7 @@ type Program struct {
 	Bodies           []Body          // by body number
 	Commands         []CommandBodies // by command number
 	Positions        []diag.Position // what the module's fault_at global indexes
+	Logs             []Log           // what records of the log name
 	HasView          bool            // there is a view.js: not every object is relevant to every viewer
 	WritesSharedOnly bool            // no server body exists: clients reproduce everything
 	ServerRemoves    []bool          // by type number: a server body may remove objects of the type

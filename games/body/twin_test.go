@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,6 +52,13 @@ func twinFields(fields []*schema.Field) (list []twinField) {
 // twin runs a game in Node and gives a line per state, from state 0 on.
 func twin(t testing.TB, def *schema.Definition, p *body.Program, files []body.Source, o worldOptions, ticks, dump int, drive func(tick int) input) []string {
 	t.Helper()
+	lines, _ := twinLogged(t, def, p, files, o, ticks, dump, drive)
+	return lines
+}
+
+// twinLogged is twin, and gives what the bodies logged.
+func twinLogged(t testing.TB, def *schema.Definition, p *body.Program, files []body.Source, o worldOptions, ticks, dump int, drive func(tick int) input) (lines, logged []string) {
+	t.Helper()
 	types := []twinType{}
 	for _, ty := range def.Types {
 		types = append(types, twinType{ty.Index, ty.Name, ty.Plural, ty.Max, ty.Owned, twinFields(ty.Fields)})
@@ -84,6 +93,7 @@ func twin(t testing.TB, def *schema.Definition, p *body.Program, files []body.So
 	job, err := json.Marshal(map[string]any{
 		"dir": dir, "math": libm.Script(), "def": map[string]any{"types": types, "commands": commands, "tickRate": def.TickRate},
 		"seed": fmt.Sprint(o.seed), "serverSeed": fmt.Sprint(o.serverSeed), "bodies": list, "files": texts, "ticks": ticks, "inputs": inputs, "dump": dump,
+		"logs": filepath.Join(dir, "logs.json"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +105,14 @@ func twin(t testing.TB, def *schema.Definition, p *body.Program, files []body.So
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("node is needed for this test: %v\n%s", err, problems.String())
 	}
-	return strings.Split(strings.TrimSpace(out.String()), "\n")
+	text, err := os.ReadFile(filepath.Join(dir, "logs.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &logged)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(out.String()), "\n"), logged
 }
 
 // line is the twin's line for the state of a world.

@@ -118,6 +118,8 @@ function draw(which, seed) {
   return Number(x >> 11n) / 2 ** 53;
 }
 globalThis.game = game;
+const logged = [];
+globalThis.log = (...list) => logged.push(list.join(" "));
 globalThis.random = () => draw(0, job.seed);
 globalThis.serverRandom = () => draw(1, job.serverSeed);
 
@@ -227,3 +229,4 @@ for (let t = 1; t <= job.ticks; t++) {
   lines.push(print(t >= job.dump));
 }
 console.log(lines.join("\n"));
+writeFileSync(job.logs, JSON.stringify(logged));

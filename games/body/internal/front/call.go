@@ -63,7 +63,7 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 		}
 		return &tree.Random{Node: node(e, number), Server: name == "serverRandom"}
 	case "log":
-		return w.bad(callee.Idx, "log() is not supported yet by this version")
+		return w.log(e)
 	}
 	if help, ok := foreign[name]; ok {
 		return w.bad(callee.Idx, "%s", help)

@@ -125,6 +125,10 @@ func (c *syncCheck) expr(x tree.Expr) {
 		c.exprs(x.Obj, x.Name)
 	case *tree.NonNull:
 		c.expr(x.X)
+	case *tree.Log:
+		for _, p := range x.Parts {
+			c.expr(p.X)
+		}
 	case *tree.StrLen:
 		c.expr(x.X)
 	}

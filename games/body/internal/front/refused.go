@@ -15,7 +15,7 @@ var foreign = map[string]string{
 	"performance":           "there is no clock in a body: use game.tick and game.dt",
 	"setTimeout":            "there are no timers in a body: count game.tick in a field",
 	"setInterval":           "there are no timers in a body: count game.tick in a field",
-	"console":               "there is no console in a body",
+	"console":               "there is no console in a body: write log(...), which goes to the server's log",
 	"eval":                  "eval is not part of the body language",
 	"Function":              "functions are not values of the body language",
 	"fetch":                 "a body cannot reach the network",
@@ -89,7 +89,7 @@ func refusedExpression(e ast.Expression) string {
 	case *ast.RegExpLiteral:
 		return "regular expressions are not part of the body language"
 	case *ast.TemplateLiteral:
-		return "texts are built in client.js: templates are not part of the body language"
+		return "templates are for log(`...`) only: texts are built in client.js"
 	case *ast.AwaitExpression:
 		return "a body cannot wait: await is not part of the body language"
 	case *ast.YieldExpression:

@@ -102,6 +102,11 @@ func Callees(body []Stmt) (list []*Func) {
 
 // Reach is the functions that the roots lead to, the roots first.
 func Reach(roots ...*Func) []*Func {
+	return ReachBy(func(f *Func) []*Func { return Callees(f.Body) }, roots...)
+}
+
+// ReachBy is Reach by other callees than those of the whole bodies.
+func ReachBy(callees func(f *Func) []*Func, roots ...*Func) []*Func {
 	seen := map[*Func]bool{}
 	var list []*Func
 	for _, f := range roots {
@@ -111,7 +116,7 @@ func Reach(roots ...*Func) []*Func {
 		}
 	}
 	for i := 0; i < len(list); i++ {
-		for _, c := range Callees(list[i].Body) {
+		for _, c := range callees(list[i]) {
 			if !seen[c] {
 				seen[c] = true
 				list = append(list, c)

@@ -37,11 +37,12 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 	if f.Result != ir.Void {
 		w.Results = []wasm.ValType{f.Result.Wasm()}
 	}
-	if burns(f) {
+	body := l.body(f)
+	if burns(body) {
 		e.fuel = e.newLocal(wasm.I32)
 		e.loadFuel()
 	}
-	e.stmts(touched(f))
+	e.stmts(touched(body))
 	if f.Result != ir.Void {
 		e.c.Op(wasm.OpUnreachable) // the front end made sure of a return
 	} else {
@@ -51,9 +52,9 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 	return w, e.err
 }
 
-// burns reports whether a function itself takes fuel.
-func burns(f *ir.Func) (found bool) {
-	ir.Each(f.Body, func(s ir.Stmt) {
+// burns reports whether a body itself takes fuel.
+func burns(body []ir.Stmt) (found bool) {
+	ir.Each(body, func(s ir.Stmt) {
 		if _, ok := s.(*ir.Fuel); ok {
 			found = true
 		}
@@ -184,14 +185,6 @@ func (e *emitter) trap(fault uint32, at int) {
 }
 
 func (e *emitter) ifStmt(s *ir.If) {
-	if test, ok := e.known(s.Test); ok {
-		if test != 0 {
-			e.stmts(s.Then)
-		} else {
-			e.stmts(s.Else)
-		}
-		return
-	}
 	// A lone jump needs no block of its own.
 	if len(s.Then) == 1 && len(s.Else) == 0 {
 		if br, ok := s.Then[0].(*ir.Br); ok {
@@ -211,12 +204,12 @@ func (e *emitter) ifStmt(s *ir.If) {
 }
 
 // known gives the value of an I32 that is a number on this side.
-func (e *emitter) known(x ir.Expr) (int, bool) {
+func (l *linker) known(x ir.Expr) (int, bool) {
 	switch x := x.(type) {
 	case *ir.Const:
 		return int(int32(uint32(x.Bits))), x.T == ir.I32
 	case *ir.Sym:
-		return e.offset(x.Off)
+		return l.offset(x.Off)
 	}
 	return 0, false
 }

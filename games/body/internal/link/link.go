@@ -24,6 +24,7 @@ type Options struct {
 	FaultAt  *ir.Global
 	OutOfGas uint32   // the fault of ir.Fuel
 	ToInt32  *ir.Func // stands for the operator of that name
+	Log      *ir.Data // exported as "log", if the module has it; may be nil
 	MaxPages uint32   // of the module's memory
 }
 
@@ -32,19 +33,22 @@ const dataBase = 16
 
 // Link makes a module with the roots exported under their names.
 func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
-	l := &linker{Options: o, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{}, burners: map[*ir.Func]bool{}, top: dataBase}
-	list := ir.Reach(roots...)
+	l := &linker{
+		Options: o, bodies: map[*ir.Func][]ir.Stmt{}, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{},
+		burners: map[*ir.Func]bool{}, top: dataBase,
+	}
+	list := l.reach(roots...)
 	for _, f := range list {
 		if l.needsToInt32(f) {
-			list = ir.Reach(append(list, o.ToInt32)...)
+			list = l.reach(append(list, o.ToInt32)...)
 			break
 		}
 	}
 	for i, f := range list {
 		l.funcs[f] = i
 		l.place(f)
-		for _, g := range ir.Reach(f) {
-			l.burners[f] = l.burners[f] || burns(g)
+		for _, g := range l.reach(f) {
+			l.burners[f] = l.burners[f] || burns(l.body(g))
 		}
 	}
 	m := &wasm.Module{MaxPages: o.MaxPages}
@@ -73,12 +77,16 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	m.Data = l.segments
 	heap := (l.top + 63) / 64 * 64
 	m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: int64(heap), Export: "heap"})
+	if at, ok := l.data[o.Log]; ok && o.Log != nil {
+		m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: int64(at), Export: "log"})
+	}
 	m.MinPages = uint32((heap + wasm.PageSize - 1) / wasm.PageSize)
 	return m, nil
 }
 
 type linker struct {
 	Options
+	bodies   map[*ir.Func][]ir.Stmt // without what the side lacks
 	funcs    map[*ir.Func]int
 	globals  map[*ir.Global]int
 	data     map[*ir.Data]int
@@ -87,8 +95,33 @@ type linker struct {
 	top      int
 }
 
+// body is a function's body without the branches that this side never takes.
+func (l *linker) body(f *ir.Func) []ir.Stmt {
+	body, ok := l.bodies[f]
+	if !ok {
+		r := &ir.Rewriter{Stmt: func(s ir.Stmt) []ir.Stmt {
+			if s, ok := s.(*ir.If); ok {
+				if test, ok := l.known(s.Test); ok && test != 0 {
+					return s.Then
+				} else if ok {
+					return s.Else
+				}
+			}
+			return []ir.Stmt{s}
+		}}
+		body = r.Body(f.Body)
+		l.bodies[f] = body
+	}
+	return body
+}
+
+// reach is ir.Reach on this side.
+func (l *linker) reach(roots ...*ir.Func) []*ir.Func {
+	return ir.ReachBy(func(f *ir.Func) []*ir.Func { return ir.Callees(l.body(f)) }, roots...)
+}
+
 func (l *linker) needsToInt32(f *ir.Func) (found bool) {
-	ir.Each(f.Body, nil, func(x ir.Expr) {
+	ir.Each(l.body(f), nil, func(x ir.Expr) {
 		if a, ok := x.(*ir.Apply); ok && a.Op == ir.ToInt32 {
 			found = true
 		}
@@ -98,7 +131,7 @@ func (l *linker) needsToInt32(f *ir.Func) (found bool) {
 
 // place gives addresses to the constant bytes that a function refers to.
 func (l *linker) place(f *ir.Func) {
-	ir.Each(f.Body, nil, func(x ir.Expr) {
+	ir.Each(l.body(f), nil, func(x ir.Expr) {
 		a, ok := x.(*ir.DataAddr)
 		if !ok {
 			return

@@ -2,7 +2,7 @@ package link
 
 import "gamehoster/games/body/internal/ir"
 
-// touched gives a function's body for machines that check every access to memory
+// touched gives a function's body, which it leaves as it is, for machines that check every access to memory
 // by themselves, as wazero does on the server. Such a machine knows an address
 // that it has checked up to some offset and checks no smaller one again. So before
 // the first field of an object is used its last byte is read, with no use for what
@@ -13,10 +13,9 @@ import "gamehoster/games/body/internal/ir"
 // The type of the object that a local has the address of is known by the fields
 // that are accessed through it, or through locals that are set to it. A local with
 // objects of several types is left alone, and so is one with two places or less.
-// The function is not changed: it may be part of others.
-func touched(f *ir.Func) []ir.Stmt {
+func touched(body []ir.Stmt) []ir.Stmt {
 	t := &toucher{types: map[*ir.Local]int{}, places: map[*ir.Local]map[ir.Offset]bool{}, sets: map[*ir.Local][]ir.Expr{}}
-	ir.Each(f.Body, func(s ir.Stmt) {
+	ir.Each(body, func(s ir.Stmt) {
 		switch s := s.(type) {
 		case *ir.Store:
 			t.note(s.Addr, s.Off)
@@ -41,9 +40,9 @@ func touched(f *ir.Func) []ir.Stmt {
 		}
 	}
 	if len(t.types) == 0 {
-		return f.Body
+		return body
 	}
-	return t.list(f.Body, locals{})
+	return t.list(body, locals{})
 }
 
 type locals map[*ir.Local]bool

@@ -37,7 +37,7 @@ func TestTouched(t *testing.T) {
 		f.Body[1], f.Body[2], f.Body[3],
 		&ir.Loop{Label: again, Body: []ir.Stmt{read, use(field(row, 0)), use(field(row, 1)), &ir.Br{Label: again}}},
 	}
-	if got := text(touched(f)); got != text(want) {
+	if got := text(touched(f.Body)); got != text(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, text(want))
 	}
 	if ir.Text(f) != before {
@@ -53,7 +53,7 @@ func TestTouchedTypes(t *testing.T) {
 		off := ir.Offset{Place: ir.RowField, Type: 1 + i%2, Field: i}
 		f.Body = append(f.Body, &ir.Eval{X: &ir.Load{Addr: ir.Read(row), Off: off, Mem: ir.MemI32}})
 	}
-	if got := text(touched(f)); got != text(f.Body) {
+	if got := text(touched(f.Body)); got != text(f.Body) {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -122,6 +122,8 @@ func (f *function) effect(x tree.Expr) {
 			return
 		}
 		f.emit(&ir.Eval{X: f.intrinsic(x)})
+	case *tree.Log:
+		f.log(x)
 	case *tree.End:
 		f.flag(schema.FlagEnded, ir.Int(1))
 	default:

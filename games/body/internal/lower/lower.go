@@ -27,6 +27,7 @@ type Lowerer struct {
 	texts     map[string]*ir.Data
 	positions map[file.Idx]int
 	places    []file.Idx
+	logs      []LogSite
 	own       map[*ir.Func]file.Idx // the functions that authors wrote, and where
 }
 

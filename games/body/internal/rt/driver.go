@@ -178,6 +178,9 @@ func (d *Driver) begin() []ir.Stmt {
 	list := []ir.Stmt{&ir.SetGlobal{Global: g.Seq, X: ir.Int(0)}}
 	if d.server() {
 		list = append(list, &ir.SetGlobal{Global: g.TickFuel, X: ir.Long(uint64(d.budget.Tick))})
+		if d.rt.LogArea != nil {
+			list = append(list, &ir.SetGlobal{Global: g.LogUsed, X: ir.Int(0)}, &ir.SetGlobal{Global: g.LogLost, X: ir.Int(0)})
+		}
 	}
 	return list
 }

@@ -24,6 +24,8 @@ type Globals struct {
 	Secret   *ir.Global // the same for serverRandom()
 	Secreted *ir.Global
 	Tail     *ir.Global // a second result, in the maths library
+	LogUsed  *ir.Global // server: see Log
+	LogLost  *ir.Global
 }
 
 // Runtime makes the functions that a game's bodies need, each when it is
@@ -34,6 +36,7 @@ type Runtime struct {
 	funcs   map[string]*ir.Func
 	weights map[*ir.Func]int
 	scratch *ir.Data // a row on its way to its place
+	LogArea *ir.Data // nil while no body logs
 }
 
 // New gives the runtime of a game.
@@ -49,7 +52,7 @@ func New(def *schema.Definition) *Runtime {
 			Fuel: i32("fuel", false), TickFuel: &ir.Global{Name: "tick_fuel", Type: ir.I64}, Seq: i32("seq", false),
 			Seed: &ir.Global{Name: "seed", Type: ir.I64}, Seeded: i32("seeded", false),
 			Secret: &ir.Global{Name: "secret", Type: ir.I64}, Secreted: i32("secreted", false),
-			Tail: &ir.Global{Name: "tail", Type: ir.F64},
+			Tail: &ir.Global{Name: "tail", Type: ir.F64}, LogUsed: i32("log_used", true), LogLost: i32("log_lost", true),
 		},
 		def:     def,
 		funcs:   map[string]*ir.Func{},

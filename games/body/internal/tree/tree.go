@@ -299,12 +299,35 @@ type (
 		Node
 		X Expr
 	}
+	// Log writes to the server's log; see LogPart.
+	Log struct {
+		Node
+		Parts []LogPart
+	}
 	// NonNull is X, which must not be null: a null is a fault at Node.At.
 	NonNull struct {
 		Node
 		X Expr
 	}
 )
+
+// LogPart is a text or, with X, the value of a number, a bool or a str.
+type LogPart struct {
+	Text string
+	X    Expr
+}
+
+// AddText adds a text that is constant.
+func (l *Log) AddText(s string) {
+	if n := len(l.Parts); n > 0 && l.Parts[n-1].X == nil {
+		l.Parts[n-1].Text += s
+	} else if s != "" {
+		l.Parts = append(l.Parts, LogPart{Text: s})
+	}
+}
+
+// AddValue adds a value.
+func (l *Log) AddValue(x Expr) { l.Parts = append(l.Parts, LogPart{X: x}) }
 
 // Intrinsic calls a function that only the maths library has.
 type Intrinsic struct {
