@@ -101,8 +101,8 @@ func (s *steady) receive(t testing.TB) {
 }
 
 // parts are what goes on in one tick, in order.
-func (s *steady) parts(t testing.TB) []part {
-	return []part{
+func (s *steady) parts(t testing.TB) []timed {
+	return []timed{
 		{"a tick with its commands and, every other time, a rewind of six", s.step},
 		{"the commit of a send tick", s.commit},
 		{"the sends to five viewers", s.send},
@@ -110,7 +110,7 @@ func (s *steady) parts(t testing.TB) []part {
 	}
 }
 
-type part struct {
+type timed struct {
 	name string
 	run  func()
 }
@@ -147,7 +147,7 @@ func TestAllocTicks(t *testing.T) {
 }
 
 // countAllocs runs ticks and counts the allocations of each of their parts.
-func countAllocs(parts []part, ticks int) []uint64 {
+func countAllocs(parts []timed, ticks int) []uint64 {
 	counts := make([]uint64, len(parts))
 	var before, after runtime.MemStats
 	for range ticks {

@@ -198,7 +198,7 @@ func TestGarbageTouchesNobodyElse(t *testing.T) {
 		if client.Err != nil {
 			t.Fatal(client.Err)
 		}
-		if err := client.Compare(in.shard.layout, in.block); err != nil {
+		if err := client.Compare(in.shard.layout, in.block, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, tick := range client.Acks {

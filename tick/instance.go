@@ -113,6 +113,7 @@ func (in *Instance) Retire() {
 	in.shard.slots.Put(in.base)
 	in.shard.instances--
 	in.timeline.drop(in.shard)
+	in.shard.scratch.encodings = [encodings]encoding{}
 	in.block, in.failed, in.due, in.faults = nil, true, false, nil
 	in.history, in.filing, in.relay = history{}, filing{}, relay{}
 }

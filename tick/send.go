@@ -105,25 +105,31 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	v.base, v.baseTick, v.snapTick = in.sends, in.sendTick, in.sendTick
 	v.sent = 1
 	v.told.clear()
+	v.owed = v.owed[:0]
 }
 
-// sendChanges sends everything but a snapshot.
+// sendChanges sends everything but a snapshot. What has to go out goes out; deltas
+// have what is left of the budget, a quarter at least, and the turn of keyframes has
+// what they leave.
 func (v *Viewer) sendChanges(sink Sink) {
 	s := v.in.shard
-	s.scratch.delta = v.delta(s.scratch.delta[:0])
-	used := len(s.scratch.delta)
+	left := s.rules.budget
 	send := func(m []byte) {
 		if m == nil {
 			return
 		}
-		used += len(m)
+		left -= len(m)
 		v.out(sink, m)
 	}
 	send(v.leave(s.scratch.out[:0]))
 	send(v.enter(s.scratch.out[:0]))
 	if !v.thin {
 		send(v.commands(s.scratch.out[:0]))
-		send(v.keyframe(s.scratch.out[:0], s.rules.budget-used))
+	}
+	s.scratch.delta = v.delta(s.scratch.delta[:0], max(left, s.rules.budget/4))
+	left -= len(s.scratch.delta)
+	if !v.thin {
+		send(v.keyframe(s.scratch.out[:0], left))
 	}
 	s.stats.Out[slotOf(wire.TagDelta)].add(len(s.scratch.delta))
 	sink.Message(s.scratch.delta)
@@ -245,43 +251,6 @@ func (v *Viewer) toRelay() []uint64 {
 		})
 	}
 	return list
-}
-
-// delta appends the delta message.
-func (v *Viewer) delta(dst []byte) []byte {
-	in, s := v.in, v.in.shard
-	h := &in.history
-	dst = wire.Delta{Tick: in.sendTick, Base: v.baseTick, Processed: v.processed()}.Append(dst)
-	subset := wire.Sent
-	if v.thin {
-		subset = wire.Whole
-	}
-	var w wire.ObjectWriter
-	for i := range h.objects {
-		o := &h.objects[i]
-		stamp := o.sent
-		if v.thin {
-			stamp = o.whole
-		}
-		if stamp <= v.base {
-			continue
-		}
-		image := h.image(o)
-		fields := s.wire.Fields(int(o.typ), subset, v.owns(o))
-		if fields.Len() == 0 {
-			continue
-		}
-		if v.base < o.born {
-			dst = w.Full(dst, o.id, fields, image)
-			continue
-		}
-		base, ok := h.imageAt(o, v.base)
-		if !ok {
-			base = image
-		}
-		dst = w.Changes(dst, o.id, fields, image, base)
-	}
-	return dst
 }
 
 // owns reports whether the viewer sees the object as its owner.

@@ -111,7 +111,14 @@ type scratch struct {
 	relay   []uint64 // numbers of commands to relay
 	out     []byte   // a message
 	delta   []byte   // a delta, made before what goes out before it
-	name    []byte   // of an instance
+	parts   []part   // of a delta
+	bytes   []byte   // theirs
+	classes []int    // bytes of parts by class
+	owed    []owed   // of the viewer that gets it
+
+	encodings [encodings]encoding
+	turn      int    // of encodings, which is made anew next
+	name      []byte // of an instance
 }
 
 // rules are what follows from a definition and its bodies for every instance.

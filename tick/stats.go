@@ -74,6 +74,7 @@ type Stats struct {
 	Ticks     uint64 // run, reruns not counted
 	Sends     uint64 // send ticks of instances
 	Skipped   uint64 // viewers' sends skipped because their socket did not drain
+	Deferred  uint64 // objects left out of a delta because of the budget
 	Faults    uint64 // body runs that failed
 	Reruns    uint64 // ticks run again because of them
 	Commands  uint64 // filed

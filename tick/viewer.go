@@ -36,6 +36,7 @@ type Viewer struct {
 	mended   uint32 // tick of the last snapshot that a state hash caused
 	mend     bool   // mended is valid
 	told     told
+	owed     []owed // by id
 }
 
 // Attach makes a viewer for a player that has a seat or, with Watch, for a

@@ -1,0 +1,160 @@
+package tick
+
+import (
+	"fmt"
+	"testing"
+
+	"gamehoster/games/schema"
+	"gamehoster/tick/ticktest"
+	"gamehoster/wire"
+)
+
+// busy is an instance with n objects all of whose sent fields change in every tick.
+func busy(t testing.TB, n, budget int) (*Instance, *ticktest.Game) {
+	t.Helper()
+	d := &schema.Definition{
+		Name: "busy", TickRate: 20, SendRate: 20, InstancesPerShard: 1, PlayersPerInstance: 4, BytesPerSend: budget,
+	}
+	d.Types = []*schema.Type{
+		typeOf(instance, "instance", 1),
+		typeOf(player, "player", 4, field("x", schema.U32, schema.Sent)),
+		typeOf(rock, "rock", n, field("x", schema.U32, schema.Sent), field("y", schema.U32, schema.Sent)),
+	}
+	g := &ticktest.Game{Def: d, Bodies: []ticktest.Body{
+		{Step: ticktest.Start, Side: schema.OnServer, Run: func(w *ticktest.World, _ ticktest.Object) {
+			for range n {
+				w.Spawn(rock, 0)
+			}
+		}},
+		{Step: ticktest.Update, Side: schema.OnServer, Type: rock, Run: func(w *ticktest.World, r ticktest.Object) {
+			w.Set(r, 0, w.Tick()+r.ID())
+			w.Set(r, 1, w.Tick()*3)
+		}},
+	}}
+	in, err := newTestShard(t, g, Options{}).Create("busy", 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, g
+}
+
+// listed is a sink that notes which objects deltas have, and how many bytes.
+type listed struct {
+	in    *Instance
+	ids   map[uint32]bool
+	bytes int
+	tick  uint32
+}
+
+func (l *listed) Message(m []byte) {
+	clear(l.ids)
+	l.bytes = len(m)
+	l.tick = le.Uint32(m[1:])
+	if wire.TagOf(m) != wire.TagDelta {
+		return
+	}
+	_, rest, err := wire.ParseDelta(m)
+	if err != nil {
+		panic(err)
+	}
+	r := wire.NewChangesReader(rest)
+	for r.Next() {
+		i, _ := l.in.history.find(r.ID())
+		l.ids[r.ID()] = true
+		if err := r.Read(l.in.shard.wire.Fields(int(l.in.history.objects[i].typ), wire.Sent, false), nil); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// With room for c of n objects that all change all the time, each is listed at least
+// once in n/c sends, rounded up: nothing starves, and the budget is kept.
+func TestDeferredObjectsDoNotStarve(t *testing.T) {
+	const n = 100
+	for _, budget := range []int{20, 100, 150, 333, 700, 1200} {
+		for _, lag := range []int{1, 3, 20} {
+			t.Run(fmt.Sprintf("%d bytes, acks %d behind", budget, lag), func(t *testing.T) {
+				in, _ := busy(t, n, budget)
+				v := in.Attach(0, ViewerOptions{Watch: true})
+				l := &listed{in: in, ids: map[uint32]bool{}}
+				last := map[uint32]int{}
+				// Of an object: its id in up to 5 bytes, counted so when it is chosen, a
+				// mask and two u32.
+				const most = wire.MaxUvarint + 1 + 8
+				bound := (n + max(1, budget/most) - 1) / max(1, budget/most)
+				worst := 0
+				var ticks []uint32
+				for send := range 600 {
+					sendTo(in, v, l)
+					ticks = append(ticks, l.tick)
+					if len(ticks) > lag {
+						receive(t, v, wire.Ack{Tick: ticks[0]}.Append(nil))
+						ticks = ticks[1:]
+					}
+					if send < 2 { // the snapshot
+						continue
+					}
+					if l.bytes > max(budget, most)+16 {
+						t.Fatalf("send %d: a delta of %d bytes", send, l.bytes)
+					}
+					for _, o := range in.history.objects[1:] {
+						switch {
+						case l.ids[o.id]:
+							last[o.id] = send
+						case send-last[o.id] > bound:
+							t.Fatalf("send %d: object %d was listed %d sends ago, the bound is %d", send, o.id, send-last[o.id], bound)
+						}
+						worst = max(worst, send-last[o.id])
+					}
+				}
+				t.Logf("bound %d sends, worst %d, %d left out", bound, worst, in.shard.stats.Deferred)
+			})
+		}
+	}
+}
+
+func sendTo(in *Instance, v *Viewer, s Sink) {
+	in.Step()
+	in.Commit()
+	v.Send(s)
+}
+
+// An object that waited is listed in full, and so it is until the base is that
+// listing: the client may have another value after an older one.
+func TestDeferredObjectsAreListedInFull(t *testing.T) {
+	in, g := busy(t, 40, 200)
+	c, err := g.Module().NewClient(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := in.Attach(0, ViewerOptions{Watch: true})
+	var acks []uint32
+	waiting := map[uint32]bool{}
+	for send := range 300 {
+		sendTo(in, v, c)
+		if c.Err != nil {
+			t.Fatal(c.Err)
+		}
+		clear(waiting)
+		for _, d := range v.owed {
+			if d.since > 0 {
+				waiting[d.id] = true
+			}
+		}
+		if err := c.Compare(in.shard.layout, in.block, waiting); err != nil {
+			t.Fatalf("send %d: %v", send, err)
+		}
+		acks = append(acks, c.Acks...)
+		c.Acks = c.Acks[:0]
+		// Acks come in bursts.
+		if send%7 == 0 {
+			for _, a := range acks {
+				receive(t, v, wire.Ack{Tick: a}.Append(nil))
+			}
+			acks = acks[:0]
+		}
+	}
+	if len(waiting) == 0 || in.shard.stats.Deferred == 0 {
+		t.Error("everything had room")
+	}
+}
