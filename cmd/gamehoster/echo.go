@@ -16,7 +16,7 @@ type echoCommand struct {
 
 func (c *echoCommand) Run(env *environment) error {
 	e, err := engine.NewEcho(engine.EchoConfig{
-		Addr: netip.AddrPortFrom(c.Bind, c.Port).String(), MaxMessage: c.MaxMessage, Log: c.logger(env.stderr),
+		Addr: netip.AddrPortFrom(c.Bind, c.Port).String(), MaxMessage: c.MaxMessage, Log: c.logger(env),
 	})
 	if err != nil {
 		return err

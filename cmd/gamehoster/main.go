@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		fmt.Fprintf(stderr, "try: gamehoster%s --help\n", mistaken(err))
 		return 2
 	}
-	if err := parsed.Run(&environment{ctx: ctx, stdout: stdout, stderr: stderr}); err != nil {
+	env := &environment{ctx: ctx, stdout: stdout, stderr: stderr}
+	defer env.close()
+	if err := parsed.Run(env); err != nil {
 		if !errors.Is(err, errReported) {
 			fmt.Fprintf(stderr, "gamehoster: %v%s\n", err, wayOut(err))
 		}
@@ -119,6 +122,13 @@ var (
 type environment struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
+	log            *spool // nil where the subcommand logs nothing
+}
+
+func (e *environment) close() {
+	if e.log != nil {
+		e.log.close()
+	}
 }
 
 type logFlags struct {
@@ -126,7 +136,17 @@ type logFlags struct {
 	LogFormat string     `help:"Form of the log: text or json." enum:"text,json" default:"text"`
 }
 
-func (f logFlags) logger(w io.Writer) *slog.Logger {
+// logger makes the subcommand's one log, on its stderr.
+func (f logFlags) logger(env *environment) *slog.Logger {
+	env.log = newSpool(env.stderr, func(lines int64) []byte {
+		var b bytes.Buffer
+		f.logTo(&b).Warn("log lines were lost: nobody took them in time", "lines", lines)
+		return b.Bytes()
+	})
+	return f.logTo(env.log)
+}
+
+func (f logFlags) logTo(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: f.LogLevel}
 	if f.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, o))

@@ -28,7 +28,7 @@ type serverFlags struct {
 func (f serverFlags) config(env *environment, bind netip.Addr) engine.Config {
 	return engine.Config{
 		Addr: netip.AddrPortFrom(bind, f.Port).String(), Loops: f.Loops,
-		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env.stderr),
+		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env),
 		Limits: gate.Limits{Sockets: f.AddressSockets, Upgrades: f.AddressJoins},
 	}
 }
