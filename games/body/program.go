@@ -23,6 +23,7 @@ type Program struct {
 	HasView          bool            // there is a view.js: not every object is relevant to every viewer
 	WritesSharedOnly bool            // no server body exists: clients reproduce everything
 	ServerRemoves    []bool          // by type number: a server body may remove objects of the type
+	Views            []bool          // by type number: view.js judges objects of the type; nil without view.js
 }
 
 // Body is one function that the engine calls.
