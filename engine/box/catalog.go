@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,7 @@ type Catalog struct {
 	shards  int
 	resolve func(host, segment string) (games.Place, bool)
 	places  func() ([]games.Place, error)
+	load    func(dir string) (*games.Game, diag.List)
 	log     *slog.Logger
 
 	live atomic.Pointer[map[string]*Live] // by place
@@ -102,7 +104,7 @@ func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
 }
 
 func newCatalog(shards int, log *slog.Logger) *Catalog {
-	c := &Catalog{shards: shards, log: log, seen: map[string]string{}, busy: map[string]string{}, next: 1}
+	c := &Catalog{shards: shards, load: games.Load, log: log, seen: map[string]string{}, busy: map[string]string{}, next: 1}
 	// Tokens of a box that ran here before are unlikely to name an instance of this one.
 	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
@@ -221,8 +223,16 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 	return nil
 }
 
-func (c *Catalog) build(p games.Place) (*Live, diag.List) {
-	g, findings := games.Load(p.Dir)
+// build makes a definition ready to be played; nil where that cannot be. The sources are
+// an author's, and a compiler that panics over them must not end the games of others.
+func (c *Catalog) build(p games.Place) (l *Live, findings diag.List) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.log.Error("building a game failed", "game", p.String(), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			l = nil
+		}
+	}()
+	g, findings := c.load(p.Dir)
 	if g == nil {
 		return nil, findings
 	}

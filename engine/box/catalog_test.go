@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gamehoster/games"
+	"gamehoster/games/diag"
 )
 
 // A definition that is away for one look is being saved, not removed.
@@ -24,6 +25,8 @@ func TestAGameIsDroppedAtTheSecondLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sound := c.load
+	c.load = func(string) (*games.Game, diag.List) { panic("a fault of the compiler's") }
 	look := func() (changes []Change) {
 		t.Helper()
 		if err := c.Refresh(func(ch Change) { changes = append(changes, ch) }); err != nil {
@@ -31,6 +34,11 @@ func TestAGameIsDroppedAtTheSecondLook(t *testing.T) {
 		}
 		return changes
 	}
+	if got := look(); len(got) != 1 || got[0].New != nil || got[0].Old != nil {
+		t.Fatalf("a panic over the sources came to %+v", got)
+	}
+	c.load = sound
+	c.seen = map[string]string{}
 	if got := look(); len(got) != 1 || got[0].New == nil || got[0].New.Code == nil {
 		t.Fatalf("the first look found %+v", got)
 	}

@@ -54,6 +54,8 @@ func (l *lobby) Route(q *ws.Request, client netip.AddrPort) Decision {
 		return Decision{Response: ws.AppendResponse(nil, q.Key, ""), Target: TargetFunc(func(int, []byte) error { return errors.New("no") })}
 	case "/forbidden":
 		return Decision{Response: ws.AppendError(nil, 403, "origin")}
+	case "/fault":
+		panic("a fault of the router's")
 	}
 	return Decision{}
 }
@@ -459,6 +461,21 @@ func TestPerAddressCap(t *testing.T) {
 	c = dial(t, d)
 	write(t, c, req)
 	accepted(t, c, a)
+}
+
+func TestAFaultOfTheRouterCostsOneRequest(t *testing.T) {
+	d, l := start(t, Config{})
+	_, req := request("/fault")
+	c := dial(t, d)
+	write(t, c, req)
+	if got := status(t, c); got != 500 {
+		t.Errorf("status %d", got)
+	}
+	a, req := request("/ws")
+	c = dial(t, d)
+	write(t, c, req)
+	accepted(t, c, a)
+	await.Value(t, l.taken, "the handover")
 }
 
 // count is the number of connections that are counted for any address.

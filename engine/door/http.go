@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -232,9 +233,17 @@ func (d *Door) judge(head []byte, remote string) Decision {
 	return d.route(&q, d.client(peerOf(remote), q.ForwardedFor.All))
 }
 
-// route asks the Router, and sees to it that a refusal has a Response.
-func (d *Door) route(q *ws.Request, client netip.AddrPort) Decision {
-	verdict := d.cfg.Router.Route(q, client)
+// route asks the Router, and sees to it that a refusal has a Response. Should the Router
+// panic, it costs this request and not the process: what it reads are a stranger's bytes.
+func (d *Door) route(q *ws.Request, client netip.AddrPort) (verdict Decision) {
+	defer func() {
+		if r := recover(); r != nil {
+			d.stats.failed.Add(1)
+			d.cfg.Log.Error("routing a request failed", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			verdict = Decision{Response: ws.AppendError(nil, 500, "the server failed")}
+		}
+	}()
+	verdict = d.cfg.Router.Route(q, client)
 	if verdict.Target == nil {
 		d.stats.refused.Add(1)
 		if len(verdict.Response) == 0 {
