@@ -10,6 +10,7 @@ const (
 	CloseText       uint16 = 1003
 	CloseFlood      uint16 = 1008
 	CloseTooBig     uint16 = 1009
+	CloseFailed     uint16 = 1011
 	CloseTakenOver  uint16 = 4001
 	CloseEnded      uint16 = 4002
 	CloseRemoved    uint16 = 4003
@@ -37,6 +38,8 @@ func CloseReason(code uint16) string {
 		return "too many messages"
 	case CloseTooBig:
 		return "message too big"
+	case CloseFailed:
+		return "the server failed"
 	case CloseTakenOver:
 		return "the seat was taken over by another connection"
 	case CloseEnded:

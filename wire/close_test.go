@@ -7,7 +7,7 @@ import (
 
 func TestCloseReasons(t *testing.T) {
 	codes := []uint16{CloseDone, CloseStopping, CloseMalformed, CloseText, CloseFlood, CloseTooBig, CloseTakenOver, CloseEnded,
-		CloseRemoved, CloseNoInstance, CloseOutdated, CloseDraining, CloseTooSlow, CloseIdle, CloseBoxFull, 4999}
+		CloseRemoved, CloseNoInstance, CloseOutdated, CloseDraining, CloseTooSlow, CloseIdle, CloseBoxFull, CloseFailed, 4999}
 	seen := map[string]bool{}
 	for _, c := range codes {
 		r := CloseReason(c)
@@ -16,7 +16,7 @@ func TestCloseReasons(t *testing.T) {
 		}
 		seen[r] = true
 	}
-	again := map[uint16]bool{CloseStopping: true, CloseDraining: true, CloseTooSlow: true, CloseIdle: true, CloseBoxFull: true, 1006: true, 4999: true}
+	again := map[uint16]bool{CloseStopping: true, CloseDraining: true, CloseTooSlow: true, CloseIdle: true, CloseBoxFull: true, CloseFailed: true, 1006: true, 4999: true}
 	for _, c := range append(codes, 1006) {
 		if MayReconnect(c) != again[c] {
 			t.Errorf("%d: reconnect %t", c, MayReconnect(c))

@@ -107,7 +107,7 @@ func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox
 				if ce, ok := errors.AsType[*wire.CloseError](err); ok {
 					return c.end(out, ce.Code, ce.Reason)
 				}
-				return c.end(out, uint16(ws.CloseInternal), "server fault")
+				return c.end(out, wire.CloseFailed, "server fault")
 			}
 		case ws.OpPing:
 			if !spend(&c.messages, 1, c.limits.MessagesPerSecond) {

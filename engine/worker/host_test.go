@@ -127,7 +127,7 @@ func TestAPanicCostsItsInstanceOnly(t *testing.T) {
 			b.run(300e6)
 			breaks(b, victim)
 			b.run(100e6)
-			if code := b.closed[1]; code != uint16(ws.CloseInternal) {
+			if code := b.closed[1]; code != wire.CloseFailed {
 				t.Errorf("the victim was closed with %d", code)
 			}
 			if !strings.Contains(b.log.String(), "an instance was given up") || !b.shut[1] {

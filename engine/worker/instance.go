@@ -8,7 +8,6 @@ import (
 	"gamehoster/engine/session"
 	"gamehoster/tick"
 	"gamehoster/wire"
-	"gamehoster/wire/ws"
 )
 
 // instance is one running world and who sits in it.
@@ -107,7 +106,7 @@ func (in *instance) contain(doing string) {
 	in.broken = true
 	in.tellOpen()
 	for _, s := range in.sockets {
-		h.end(s, uint16(ws.CloseInternal), "the server failed")
+		h.end(s, wire.CloseFailed, "the server failed")
 	}
 }
 
