@@ -1,10 +1,16 @@
 package tick
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"gamehoster/games/schema"
+	"gamehoster/tick/ticktest"
+	"gamehoster/tick/vm"
 	"gamehoster/wire"
 )
 
@@ -96,5 +102,163 @@ func BenchmarkReceive(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = s.views[0].Receive(ack, 0, &s.sinks[0])
+	}
+}
+
+// What 100 viewers of 1,000 objects cost in sends, by the part of the objects that
+// moves and by what viewers have in common: the deltas of all, of those whose acks are
+// at different ticks, and of those that own something that only they see.
+func BenchmarkMovers(b *testing.B) {
+	const objects, viewers = 1000, 100
+	for _, c := range []struct {
+		name   string
+		moving int // of 1000
+		lags   int // different acks
+		owners bool
+	}{
+		{"still", 0, 1, false}, {"tenth", 100, 1, false}, {"all", 1000, 1, false}, {"all-acks", 1000, 4, false}, {"all-owners", 1000, 1, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			in, views := movers(b, objects, viewers, c.moving, c.owners)
+			sinks := make([]counter, viewers)
+			var commit, send time.Duration
+			bytes := 0
+			round := func() {
+				in.Step()
+				start := time.Now()
+				in.Commit()
+				commit += time.Since(start)
+				start = time.Now()
+				for i, v := range views {
+					v.Send(&sinks[i])
+				}
+				send += time.Since(start)
+				for i, v := range views {
+					lag := uint32(1 + i%c.lags)
+					if ack := sinks[i].tick - lag; in.tick > 20 {
+						_ = v.Receive(wire.Ack{Tick: ack}.Append(nil), 0, &sinks[i])
+					}
+				}
+			}
+			for range 100 {
+				round()
+			}
+			commit, send = 0, 0
+			for i := range sinks {
+				bytes -= sinks[i].bytes
+			}
+			for b.Loop() {
+				round()
+			}
+			for i := range sinks {
+				bytes += sinks[i].bytes
+			}
+			n := float64(b.N)
+			b.ReportMetric(float64(commit)/n/objects, "commit-ns/object")
+			b.ReportMetric(float64(send)/n/objects/viewers, "send-ns/object/viewer")
+			b.ReportMetric(float64(bytes)/n/viewers, "bytes/viewer")
+		})
+	}
+}
+
+// seeing is a machine whose view bodies see everything at no cost.
+type seeing struct{ *ticktest.Guest }
+
+func (s seeing) View(_, _, _, list, count uint32) (uint32, vm.Fault, bool) {
+	words := s.Bytes(list, int(4*count))
+	for i := range count {
+		words[4*i] |= 1
+	}
+	return count, vm.Fault{}, true
+}
+
+// What the engine's part of views costs: 100 viewers among units that move over a
+// plane, of which each sees some 30. The time of a send should not depend on how many
+// there are elsewhere but for the walk over them.
+func BenchmarkViews(b *testing.B) {
+	for _, units := range []int{500, 2000, 8000} {
+		b.Run(fmt.Sprint(units, " objects"), func(b *testing.B) {
+			const viewers = 100
+			d := viewDef(units, 1<<20)
+			d.Types[player].Max, d.PlayersPerInstance = viewers, viewers
+			g := viewGame(d)
+			g.Bodies = nil
+			side := uint32(math.Sqrt(float64(units) / 30 * math.Pi * viewRadius * viewRadius))
+			g.Bodies = []ticktest.Body{
+				{Step: ticktest.Start, Side: schema.OnServer, Run: func(w *ticktest.World, _ ticktest.Object) {
+					for range units {
+						w.Spawn(unit, 0)
+					}
+				}},
+				{Step: ticktest.View, Side: schema.OnServer, Type: unit, See: nil},
+			}
+			s, err := newShard(d, g.Program(), 0, Options{}, seeing{g.NewGuest(schema.OnServer)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			in, err := s.Create("views", 1, 2)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var views []*Viewer
+			for range viewers {
+				p, err := in.Join("p")
+				if err != nil {
+					b.Fatal(err)
+				}
+				views = append(views, in.Attach(p, ViewerOptions{}))
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			place := func(typ, i int) {
+				row, l := in.row(typ, i), &s.layout.Types[typ]
+				for k := range 2 {
+					le.PutUint32(row[l.Offsets[k]:], math.Float32bits(float32(rng.Uint32N(side))))
+				}
+			}
+			for i := range units {
+				place(unit, i)
+			}
+			sinks := make([]counter, viewers)
+			var commit, send time.Duration
+			held := 0
+			round := func() {
+				for in.Step(); !in.SendDue(); in.Step() {
+				}
+				for i := range in.count(unit) {
+					row, l := in.row(unit, i), &s.layout.Types[unit]
+					le.PutUint32(row[l.Offsets[unitX]:], math.Float32bits(math.Float32frombits(le.Uint32(row[l.Offsets[unitX]:]))+1))
+					le.PutUint16(row[l.Offsets[unitHP]:], uint16(in.tick))
+				}
+				start := time.Now()
+				in.Commit()
+				commit += time.Since(start)
+				start = time.Now()
+				for i, v := range views {
+					v.Send(&sinks[i])
+				}
+				send += time.Since(start)
+				for i, v := range views {
+					_ = v.Receive(wire.Ack{Tick: sinks[i].tick}.Append(nil), 0, &sinks[i])
+					held += v.holding()
+				}
+			}
+			round()
+			for i := range in.count(player) {
+				place(player, i)
+			}
+			for range 20 {
+				round()
+			}
+			commit, send, held = 0, 0, 0
+			b.ReportAllocs()
+			for b.Loop() {
+				round()
+			}
+			n := float64(b.N)
+			b.ReportMetric(float64(commit)/n/float64(units), "commit-ns/object")
+			b.ReportMetric(float64(send)/n/viewers, "send-ns/viewer")
+			b.ReportMetric(float64(send)/float64(held), "send-ns/held")
+			b.ReportMetric(float64(held)/n/viewers, "held")
+		})
 	}
 }

@@ -141,7 +141,7 @@ func TestDeferredObjectsAreListedInFull(t *testing.T) {
 				waiting[d.id] = true
 			}
 		}
-		if err := c.Compare(in.shard.layout, in.block, waiting); err != nil {
+		if err := c.Compare(in.shard.layout, in.block, waiting, nil); err != nil {
 			t.Fatalf("send %d: %v", send, err)
 		}
 		acks = append(acks, c.Acks...)
@@ -157,4 +157,51 @@ func TestDeferredObjectsAreListedInFull(t *testing.T) {
 	if len(waiting) == 0 || in.shard.stats.Deferred == 0 {
 		t.Error("everything had room")
 	}
+}
+
+// movers is an instance with objects of which some move all the time, owned by the
+// players if asked for, and its viewers.
+func movers(t testing.TB, objects, viewers, moving int, owners bool) (*Instance, []*Viewer) {
+	t.Helper()
+	d := &schema.Definition{
+		Name: "movers", TickRate: 20, SendRate: 20, InstancesPerShard: 1, PlayersPerInstance: 256, BytesPerSend: 1 << 20, KeyframeSeconds: 1,
+	}
+	d.Types = []*schema.Type{
+		typeOf(instance, "instance", 1),
+		typeOf(player, "player", 256, field("x", schema.U32, schema.Sent)),
+		typeOf(rock, "rock", objects, field("x", schema.F32, schema.Sent), field("y", schema.F32, schema.Sent), field("hp", schema.U8, schema.Sent)),
+	}
+	if owners {
+		d.Types[player].Fields[0].Audience = schema.Owner
+	}
+	g := &ticktest.Game{Def: d, Bodies: []ticktest.Body{
+		{Step: ticktest.Start, Side: schema.OnServer, Run: func(w *ticktest.World, _ ticktest.Object) {
+			for range objects {
+				w.Spawn(rock, 0)
+			}
+		}},
+	}}
+	in, err := newTestShard(t, g, Options{}).Create("movers", 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The rows are moved here, as functions are no measure of what bodies cost.
+	g.Bodies = append(g.Bodies, ticktest.Body{Step: ticktest.Update, Side: schema.OnServer, Type: instance,
+		Run: func(w *ticktest.World, _ ticktest.Object) {
+			l := &in.shard.layout.Types[rock]
+			for i := range moving {
+				row := in.row(rock, i)
+				le.PutUint32(row[l.Offsets[0]:], w.Tick()*7+uint32(i)<<8)
+				le.PutUint32(row[l.Offsets[1]:], w.Tick()*5+uint32(i)<<9)
+			}
+		}})
+	var views []*Viewer
+	for range viewers {
+		p, err := in.Join("p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		views = append(views, in.Attach(p, ViewerOptions{}))
+	}
+	return in, views
 }

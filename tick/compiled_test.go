@@ -125,7 +125,7 @@ func TestCompiledGames(t *testing.T) {
 					if p.c.Err != nil {
 						t.Fatal(p.c.Err)
 					}
-					if err := p.c.Compare(s.shard.layout, s.in.block, nil); err != nil {
+					if err := p.c.Compare(s.shard.layout, s.in.block, nil, nil); err != nil {
 						t.Fatalf("player %d: %v", i, err)
 					}
 					if uint64(p.c.Hash()) != s.in.StateHash() {

@@ -157,7 +157,7 @@ func (v *Viewer) delta(dst []byte, budget int) []byte {
 	in, b := v.in, &v.in.shard.scratch
 	dst = wire.Delta{Tick: in.sendTick, Base: v.baseTick, Processed: v.processed()}.Append(dst)
 	e := v.encoding()
-	if len(v.owed) == 0 && (!e.private || v.player == 0) {
+	if len(v.owed) == 0 && !in.shard.rules.view && (!e.private || v.player == 0) {
 		if all := e.all(); len(all) <= budget {
 			return append(dst, all...)
 		}
@@ -188,7 +188,7 @@ func (v *Viewer) list(e *encoding) (size int) {
 	add := func(i int, l *listing, d *owed) {
 		o := &h.objects[i]
 		f := e.fields(o, v.owns(o))
-		if f.Len() == 0 {
+		if f.Len() == 0 || !v.holds(o) {
 			return
 		}
 		p := part{object: int32(i), at: int32(len(b.bytes)), class: partFresh}
@@ -218,7 +218,7 @@ func (v *Viewer) list(e *encoding) (size int) {
 		for ; at < len(e.listed) && int(e.listed[at].object) < i; at++ {
 			add(int(e.listed[at].object), &e.listed[at], nil)
 		}
-		if !there {
+		if !there || !v.holds(&h.objects[i]) {
 			continue
 		}
 		d.seen = in.sends

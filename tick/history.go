@@ -17,6 +17,7 @@ const historySends = 64
 type object struct {
 	id     uint32
 	row    uint32 // index among its type's rows
+	slot   uint32 // its place in sets of objects, in games with view bodies
 	typ    uint16
 	enters bool   // viewers that run the bodies are told of it, too
 	owner  uint32 // player; 0 for none
@@ -77,6 +78,8 @@ type history struct {
 	given     uint32 // the shared counter at the last send
 	nextShare uint32 // the least that it has been since
 	plans     []plan // by type
+	slots     uint32 // how many there are
+	free      []uint32
 }
 
 // plan is what a commit needs to know of a type.
@@ -86,6 +89,7 @@ type plan struct {
 
 func (h *history) init(s *Shard) {
 	h.objects = append(h.objects, object{undo: none})
+	h.slots = 1 // the instance's
 	h.images = make([]images, len(s.layout.Types))
 	h.plans = make([]plan, len(s.layout.Types))
 	for i := range h.plans {
@@ -152,6 +156,9 @@ func (in *Instance) walk() {
 			if m := &h.images[typ]; m.size > 0 {
 				m.free = append(m.free, o.image)
 			}
+			if in.shard.rules.view {
+				in.outOfWorld(o)
+			}
 			if there {
 				in.found(typ, at[typ], id)
 				f := &b.fresh[len(b.fresh)-1]
@@ -176,6 +183,26 @@ func (in *Instance) walk() {
 		}
 	}
 	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
+}
+
+// outOfWorld tells the viewers that hold an object that it is no more, and frees its
+// slot.
+func (in *Instance) outOfWorld(o *object) {
+	for _, v := range in.viewers {
+		v.view.gone(o)
+	}
+	in.history.free = append(in.history.free, o.slot)
+}
+
+// takeSlot gives a new object its slot.
+func (h *history) takeSlot() uint32 {
+	if n := len(h.free); n > 0 {
+		slot := h.free[n-1]
+		h.free = h.free[:n-1]
+		return slot
+	}
+	h.slots++
+	return h.slots - 1
 }
 
 // replaced reports whether the object in the row is another one than the known one
@@ -216,6 +243,9 @@ func (in *Instance) insert() {
 		m := &h.images[o.typ]
 		o.image = m.take()
 		copy(m.at(o.image), row)
+		if in.shard.rules.view {
+			o.slot = h.takeSlot()
+		}
 		in.written(o, row)
 		h.made = in.sends
 		if o.enters {

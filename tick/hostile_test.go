@@ -51,8 +51,8 @@ func command(tick, seq, number uint32, fields ...byte) []byte {
 	return append(wire.CommandHeader{Tick: tick, Seq: seq, Number: number}.Append(nil), fields...)
 }
 
-// waiting is the number of commands that have not run.
-func waiting(in *Instance) (n int) {
+// unrun is the number of commands that have not run.
+func unrun(in *Instance) (n int) {
 	for _, o := range in.filing.list {
 		if !o.ran {
 			n++
@@ -97,14 +97,14 @@ func TestHostileMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, player, watch := seated(t, calm)
 			hash := in.StateHash()
-			filed := waiting(in)
+			filed := unrun(in)
 			for _, v := range []*Viewer{player, watch} {
 				err := v.Receive(c.m, 0, discard{})
 				var closing *wire.CloseError
 				switch {
 				case c.code == 0 && err == nil:
 				case errors.As(err, &closing) && closing.Code == c.code:
-					if waiting(in) != filed {
+					if unrun(in) != filed {
 						t.Error("a malformed message was filed")
 					}
 				case v == watch && err == nil:
@@ -146,7 +146,7 @@ func TestFloodIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := waiting(in); n != in.shard.rules.pending {
+	if n := unrun(in); n != in.shard.rules.pending {
 		t.Errorf("%d commands wait, the bound is %d", n, in.shard.rules.pending)
 	}
 	if err := other.Receive(command(in.tick+1, 1, move, 1, 0), 0, discard{}); err != nil {
@@ -159,8 +159,8 @@ func TestFloodIsBounded(t *testing.T) {
 	for range 20 {
 		sendAll(in)
 	}
-	if player.processed() != 9999 || waiting(in) != 0 {
-		t.Errorf("processed %d, %d waiting", player.processed(), waiting(in))
+	if player.processed() != 9999 || unrun(in) != 0 {
+		t.Errorf("processed %d, %d waiting", player.processed(), unrun(in))
 	}
 	if got := in.shard.stats.Refused[RefusedFull]; got != 9999-uint64(in.shard.rules.pending) {
 		t.Errorf("%d were refused", got)
@@ -198,7 +198,7 @@ func TestGarbageTouchesNobodyElse(t *testing.T) {
 		if client.Err != nil {
 			t.Fatal(client.Err)
 		}
-		if err := client.Compare(in.shard.layout, in.block, nil); err != nil {
+		if err := client.Compare(in.shard.layout, in.block, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, tick := range client.Acks {

@@ -267,6 +267,17 @@ func (in *Instance) StateHash() uint64 {
 	}
 }
 
+// playerRow is a player's row and slot; not ok where the world does not have it at the
+// last send.
+func (in *Instance) playerRow(id uint32) (row []byte, slot uint32, ok bool) {
+	i, ok := in.history.find(id)
+	if !ok {
+		return nil, 0, false
+	}
+	o := &in.history.objects[i]
+	return in.row(int(o.typ), int(o.row)), o.slot, true
+}
+
 // owner is the player that owns the object in row; 0 for none.
 func (in *Instance) owner(typ int, row []byte) uint32 {
 	if at := in.shard.layout.Types[typ].Owner; at >= 0 {

@@ -175,7 +175,7 @@ func (m *model) check(e *end) {
 			e.waiting[d.id] = true
 		}
 	}
-	if err := e.c.Compare(m.shard.layout, m.in.block, e.waiting); err != nil && m.exact {
+	if err := e.c.Compare(m.shard.layout, m.in.block, e.waiting, nil); err != nil && m.exact {
 		m.t.Fatalf("player %d: %v", e.player, err)
 	}
 	if e.c.Processed > e.seq {
@@ -296,7 +296,7 @@ func (m *model) run(ticks int) {
 		} else if len(e.waiting) > 0 && !(m.budget && e.v.thin) {
 			// For a thin client nothing ever comes to rest.
 			m.t.Errorf("player %d still waits for %d objects in the end", e.player, len(e.waiting))
-		} else if err := e.c.Compare(m.shard.layout, m.in.block, e.waiting); err != nil {
+		} else if err := e.c.Compare(m.shard.layout, m.in.block, e.waiting, nil); err != nil {
 			m.t.Errorf("player %d in the end: %v", e.player, err)
 		} else if len(e.waiting) == 0 && m.in.StateHash() != uint64(e.c.Hash()) {
 			m.t.Errorf("player %d: state hashes differ over equal states", e.player)

@@ -23,12 +23,13 @@ func (in *Instance) rewind() bool {
 	s.stats.Replayed += uint64(now - from)
 
 	in.history.nextShare = min(in.history.nextShare, l.shared(first-1))
-	in.spans(s.scratch.before, in.block)
+	before := s.scratch.before[:s.liveSize(in.block)]
+	s.pack(before, in.block)
 	s.unpack(in.block, l.at(at).buf)
 	for t := from + 1; t != now+1; t++ {
 		if !in.run(t, true) {
 			// The state of the last tick stays the last one.
-			in.spans(in.block, s.scratch.before)
+			s.unpack(in.block, before)
 			return false
 		}
 		l.count(t, in.counters(), true)
@@ -37,6 +38,14 @@ func (in *Instance) rewind() bool {
 		} else {
 			at--
 		}
+	}
+	if s.rules.view {
+		// Not all viewers get the commands that changed the present.
+		in.differ(before, func(row []byte, shared bool) {
+			if shared {
+				l.spoilt = append(l.spoilt, spoilt{le.Uint32(row[schema.RowID:]), in.sends + 1})
+			}
+		})
 	}
 	in.checkRemoved()
 	return true

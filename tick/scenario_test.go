@@ -258,7 +258,7 @@ func (s *scenario) tick(words []string) {
 			}
 			v.v.Send(v)
 			if v.c.Err == nil && v.c.Ready {
-				if err := v.c.Compare(s.shard.layout, s.in.block, nil); err != nil {
+				if err := v.c.Compare(s.shard.layout, s.in.block, nil, nil); err != nil {
 					s.printf("%s ! %v\n", name, err)
 				}
 			}

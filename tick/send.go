@@ -1,7 +1,6 @@
 package tick
 
 import (
-	"cmp"
 	"slices"
 
 	"gamehoster/games/schema"
@@ -18,6 +17,9 @@ func (v *Viewer) Send(sink Sink) {
 	}
 	if !v.welcomed {
 		v.sendWelcome(sink)
+	}
+	if in.shard.rules.view {
+		v.view.begin(in.history.slots)
 	}
 	if cause := v.cause(); cause != causeNone {
 		v.sendSnapshot(sink, cause)
@@ -74,7 +76,7 @@ func (v *Viewer) cause() Cause {
 	stride := in.shard.layout.CommandStride
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
-		switch held := in.history.held(o.player, v.last); {
+		switch held := v.heldPlayer(o.player); {
 		case held && !wire.TickAfter(o.tick, v.snapTick):
 			return CauseLate
 		case !held && !in.shard.rules.view:
@@ -96,9 +98,13 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	}.Append(s.scratch.out[:0])
 	dst = s.wire.Fields(schema.InstanceType, wire.Whole, false).AppendAll(dst, in.row(schema.InstanceType, 0))
 	var w wire.ObjectWriter
+	if s.rules.view {
+		v.view.hold(in.sight().look(v))
+	}
 	for i := 1; i < len(in.history.objects); i++ {
-		o := &in.history.objects[i]
-		dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
+		if o := &in.history.objects[i]; v.holds(o) {
+			dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
+		}
 	}
 	v.out(sink, dst)
 	v.due = causeNone
@@ -121,8 +127,14 @@ func (v *Viewer) sendChanges(sink Sink) {
 		left -= len(m)
 		v.out(sink, m)
 	}
-	send(v.leave(s.scratch.out[:0]))
-	send(v.enter(s.scratch.out[:0]))
+	if s.rules.view {
+		seen := v.in.sight().look(v)
+		send(v.goOut(s.scratch.out[:0], seen))
+		send(v.comeIn(s.scratch.out[:0], seen, max(left/2, s.rules.budget/4)))
+	} else {
+		send(v.leave(s.scratch.out[:0]))
+		send(v.enter(s.scratch.out[:0]))
+	}
 	if !v.thin {
 		send(v.commands(s.scratch.out[:0]))
 	}
@@ -133,12 +145,13 @@ func (v *Viewer) sendChanges(sink Sink) {
 	}
 	s.stats.Out[slotOf(wire.TagDelta)].add(len(s.scratch.delta))
 	sink.Message(s.scratch.delta)
+	if s.rules.view {
+		v.view.lost = v.view.lost[:0]
+	}
 }
 
-// allAnnounced reports whether existence is the server's alone for the viewer.
-func (v *Viewer) allAnnounced() bool { return v.thin || v.in.shard.rules.view }
-
-// entering reports whether the viewer gets an object by enter in this send tick.
+// entering reports whether the viewer gets an object by enter in this send tick, in a
+// game without view bodies.
 func (v *Viewer) entering(o *object) bool {
 	return o.born > v.last && (v.thin || o.enters)
 }
@@ -153,7 +166,7 @@ func (v *Viewer) leave(dst []byte) []byte {
 			break
 		}
 		switch unknown := g.born > v.last; {
-		case v.allAnnounced() || in.announced(g.id):
+		case v.thin || in.announced(g.id):
 			// One that came and went since was never told of.
 			if unknown {
 				continue
@@ -168,12 +181,18 @@ func (v *Viewer) leave(dst []byte) []byte {
 		}
 		b.ids = append(b.ids, g.id)
 	}
+	return v.leaves(dst)
+}
+
+// leaves appends the leave message for the ids in the scratch; nil if there is none.
+func (v *Viewer) leaves(dst []byte) []byte {
+	b := &v.in.shard.scratch
 	if len(b.ids) == 0 {
 		return nil
 	}
 	slices.Sort(b.ids)
 	b.ids = slices.Compact(b.ids)
-	dst = wire.Leave{Tick: in.sendTick}.Append(dst)
+	dst = wire.Leave{Tick: v.in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
 	for _, id := range b.ids {
 		dst = w.ID(dst, id)
@@ -229,10 +248,12 @@ func (v *Viewer) toRelay() []uint64 {
 	in, b := v.in, &v.in.shard.scratch
 	stride := in.shard.layout.CommandStride
 	list, sorted := b.relay[:0], true
+	b.blind = false
 	var last *relayed
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
-		if !in.history.held(o.player, v.last) {
+		if !v.heldPlayer(o.player) {
+			b.blind = b.blind || o.tick != o.since
 			continue
 		}
 		sorted = sorted && (last == nil || last.before(&o.order))
@@ -269,27 +290,34 @@ func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 	in, s := v.in, v.in.shard
 	h := &in.history
 	from, n := v.takeTurn(budget)
-	if n == 0 && h.wrote <= v.last && h.spoilt <= v.last {
+	some := h.wrote > v.last || h.spoilt > v.last
+	if n == 0 && !some {
 		return nil
 	}
 	dst = wire.Keyframe{Tick: in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
 	end := from + n - len(h.objects) // where the turn goes on after the last object
-	keep := s.rules.rewinds
-	was := false // the object before had its turn
-	for i := range h.objects {
+	was := false                     // the object before had its turn
+	for i := 0; i < len(h.objects); i++ {
+		if !some { // then only those are looked at whose turn it is
+			if i >= end && i < from {
+				i, was = from, false
+			} else if i >= from+n {
+				break
+			}
+		}
 		o := &h.objects[i]
 		turn := i >= from && i < from+n || i < end
 		run := turn && was
 		was = turn
-		if !turn && o.wrote <= v.last && (o.spoilt <= v.last || !v.told.since(o.id, o.since)) {
+		if !turn && o.wrote <= v.last && (o.spoilt <= v.last || !s.scratch.blind && !v.told.since(o.id, o.since)) {
 			continue
 		}
 		f := s.wire.Fields(int(o.typ), wire.Shared, false)
-		if f.Len() == 0 || v.entering(o) {
+		if f.Len() == 0 || !v.heldBefore(o) || !v.holds(o) {
 			continue
 		}
-		if keep {
+		if s.rules.rewinds {
 			v.told.note(o.id, run, in.sends)
 		}
 		dst = w.Full(dst, o.id, f, in.row(int(o.typ), int(o.row)))
@@ -301,9 +329,10 @@ func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 }
 
 // takeTurn moves the viewer's round robin on, and returns the objects whose turn it
-// is: n of them from index from, past the last one to the first. The pace is one
-// full turn per keyframe period. Where the budget does not allow it the turn takes
-// longer, but one object at least is due each time that the pace says so.
+// is: those of the next n from index from, past the last one to the first, that the
+// viewer holds. The pace is one full turn per keyframe period. Where the budget does
+// not allow it the turn takes longer, but one object at least is due each time that
+// the pace says so.
 func (v *Viewer) takeTurn(budget int) (from, n int) {
 	s := v.in.shard
 	objects := v.in.history.objects
@@ -311,21 +340,25 @@ func (v *Viewer) takeTurn(budget int) (from, n int) {
 	if per == 0 {
 		return 0, 0
 	}
-	v.credit = min(v.credit+len(objects), per*len(objects))
+	all := v.holding()
+	v.credit = min(v.credit+all, per*all)
 	most := v.credit / per
 	if most == 0 {
 		return 0, 0
 	}
-	from, _ = slices.BinarySearchFunc(objects, v.turn, func(o object, id uint32) int { return cmp.Compare(o.id, id) })
+	from, _ = v.in.history.find(v.turn)
 	if from == len(objects) {
 		from = 0
 	}
-	at := from
-	for n < most {
-		if f := s.wire.Fields(int(objects[at].typ), wire.Shared, false); f.Len() > 0 {
-			if budget -= wire.MaxUvarint + f.MaskLen() + f.MaxSize(); budget < 0 && n > 0 {
-				break
+	at, due := from, 0
+	for due < most && n < len(objects) {
+		if o := &objects[at]; v.holds(o) {
+			if f := s.wire.Fields(int(o.typ), wire.Shared, false); f.Len() > 0 {
+				if budget -= wire.MaxUvarint + f.MaskLen() + f.MaxSize(); budget < 0 && due > 0 {
+					break
+				}
 			}
+			due++
 		}
 		n++
 		if at++; at == len(objects) {
@@ -333,6 +366,6 @@ func (v *Viewer) takeTurn(budget int) (from, n int) {
 		}
 	}
 	v.turn = objects[at].id
-	v.credit -= n * per
+	v.credit -= due * per
 	return from, n
 }

@@ -94,6 +94,7 @@ type machine interface {
 	vm.Memory
 	Tick(base, input uint32) (vm.Fault, bool)
 	Start(base uint32) (vm.Fault, bool)
+	View(base, viewer, typ, list, count uint32) (done uint32, f vm.Fault, ok bool)
 	Close() error
 }
 
@@ -119,6 +120,10 @@ type scratch struct {
 	encodings [encodings]encoding
 	turn      int    // of encodings, which is made anew next
 	name      []byte // of an instance
+	blind     bool   // late commands are not relayed to the viewer of this send
+	waiting   []waiting
+	list      uint32 // address of the list of what views are asked
+	sight     sight
 }
 
 // rules are what follows from a definition and its bodies for every instance.
@@ -129,12 +134,13 @@ type rules struct {
 	depth     uint32 // ticks that a relayed command may wait for a viewer
 	lead      uint32 // ticks ahead that a command may be filed
 	seats     int
-	pending   int // commands of one seat that are kept
-	turn      int // sends in which all objects get a keyframe; 0 for no turns
-	budget    int // bytes of a send
-	view      bool
-	removes   []bool // by type: server bodies may remove objects that shared bodies made
-	removals  bool   // there is such a type
+	pending   int         // commands of one seat that are kept
+	turn      int         // sends in which all objects get a keyframe; 0 for no turns
+	budget    int         // bytes of a send
+	view      bool        // there are view bodies
+	views     []viewRules // by type; nil where there are none
+	removes   []bool      // by type: server bodies may remove objects that shared bodies made
+	removals  bool        // there is such a type
 	handlers  []body.CommandBodies
 	bodies    []body.Body
 	positions []diag.Position
@@ -234,6 +240,12 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	b.record = make([]byte, s.layout.CommandStride)
 	b.skips = make([]skip, 0, skips)
 	b.cursors = make([]uint32, len(s.layout.Types))
+	if s.rules.view {
+		s.rules.views = newViewRules(def, s.layout, prog.Views)
+		if err := s.initSight(); err != nil {
+			return nil, fmt.Errorf("reserving the list of views: %w", err)
+		}
+	}
 	s.slots = vm.NewSlots(m, s.layout.Size, def.ShardInstances())
 	return s, nil
 }

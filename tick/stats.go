@@ -75,6 +75,7 @@ type Stats struct {
 	Sends     uint64 // send ticks of instances
 	Skipped   uint64 // viewers' sends skipped because their socket did not drain
 	Deferred  uint64 // objects left out of a delta because of the budget
+	Waiting   uint64 // objects that came into view and had to wait, each send counted
 	Faults    uint64 // body runs that failed
 	Reruns    uint64 // ticks run again because of them
 	Commands  uint64 // filed

@@ -36,7 +36,8 @@ type Viewer struct {
 	mended   uint32 // tick of the last snapshot that a state hash caused
 	mend     bool   // mended is valid
 	told     told
-	owed     []owed // by id
+	owed     []owed     // by id
+	view     *relevance // nil in games without view bodies
 }
 
 // Attach makes a viewer for a player that has a seat or, with Watch, for a
@@ -62,6 +63,9 @@ func (in *Instance) Attach(player uint32, o ViewerOptions) *Viewer {
 		if v.seat.resumed {
 			v.due = CauseResumed
 		}
+	}
+	if in.shard.rules.view {
+		v.view = new(relevance)
 	}
 	if v.thin {
 		in.thin++

@@ -25,6 +25,7 @@ type Module struct {
 	def      *schema.Definition
 	layout   *schema.Layout
 	wire     *wire.Schema
+	view     bool         // existence is the server's
 	compiled *vm.Compiled // nil for a Game's
 	machine  func() (machine, error)
 }
@@ -43,13 +44,15 @@ func NewModule(def *schema.Definition, prog *body.Program) (*Module, error) {
 		return nil, fmt.Errorf("compiling the client's bodies: %w", err)
 	}
 	m := newModule(def, prog.ClientLayout, func() (machine, error) { return c.NewMachine() })
-	m.compiled = c
+	m.compiled, m.view = c, prog.HasView
 	return m, nil
 }
 
 // Module is the client module of the game.
 func (g *Game) Module() *Module {
-	return newModule(g.Def, schema.NewLayout(g.Def, schema.OnClient), func() (machine, error) { return g.NewGuest(schema.OnClient), nil })
+	m := newModule(g.Def, schema.NewLayout(g.Def, schema.OnClient), func() (machine, error) { return g.NewGuest(schema.OnClient), nil })
+	m.view = g.Program().HasView
+	return m
 }
 
 func newModule(def *schema.Definition, l *schema.Layout, f func() (machine, error)) *Module {
@@ -454,8 +457,37 @@ func (c *Client) rewrite(p *past) error {
 	return nil
 }
 
-// run brings the world to tick t with the commands that came.
+// run brings the world to tick t with the commands that came. Where existence is the
+// server's, what the bodies made and removed on the way is undone.
 func (c *Client) run(t uint32) error {
+	if !c.m.view {
+		return c.runAll(t)
+	}
+	before := slices.Clone(c.block)
+	le.PutUint32(c.block[schema.HeaderNextShared:], firstProvisional)
+	if err := c.runAll(t); err != nil {
+		return err
+	}
+	le.PutUint32(c.block[schema.HeaderNextShared:], firstProvisional)
+	for typ := schema.PlayerType + 1; typ < len(c.m.layout.Types); typ++ {
+		for i := countOf(c.m.layout, c.block, typ) - 1; i >= 0 && le.Uint32(c.row(typ, i)) >= firstProvisional; i-- {
+			c.remove(typ, i)
+		}
+		for i := range countOf(c.m.layout, before, typ) {
+			old := rowOf(c.m.layout, before, typ, i)
+			if at, _ := c.find(le.Uint32(old)); at < 0 {
+				copy(c.insert(typ, le.Uint32(old)), old)
+			}
+		}
+	}
+	return nil
+}
+
+// firstProvisional is the first id of what a client's own bodies make where existence
+// is the server's.
+const firstProvisional = 1<<31 + schema.FirstShared
+
+func (c *Client) runAll(t uint32) error {
 	for c.Tick != t {
 		c.Tick++
 		c.skips = c.skips[:0]

@@ -24,9 +24,10 @@ type Game struct {
 type Body struct {
 	Step    Step
 	Side    schema.Side // OnClient: shared
-	Type    int         // Update: whose
+	Type    int         // Update and View: whose
 	Command int         // Handle: which
 	Run     func(w *World, self Object)
+	See     func(w *World, viewer, o Object, held bool) bool // View only, in place of Run
 }
 
 // Step is when a body runs.
@@ -38,9 +39,10 @@ const (
 	Join
 	Handle
 	Update
+	View // not in ticks
 )
 
-var stepNames = [...]string{"start", "leave", "join", "handle", "update"}
+var stepNames = [...]string{"start", "leave", "join", "handle", "update", "view"}
 
 // Program is what the engine has to know of the bodies.
 func (g *Game) Program() *body.Program {
@@ -58,7 +60,13 @@ func (g *Game) Program() *body.Program {
 		} else if b.Step == Handle {
 			p.Commands[b.Command].Shared = true
 		}
-		p.WritesSharedOnly = p.WritesSharedOnly && b.Side == schema.OnClient
+		p.WritesSharedOnly = p.WritesSharedOnly && (b.Side == schema.OnClient || b.Step == View)
+		if b.Step == View {
+			if p.Views == nil {
+				p.Views = make([]bool, len(g.Def.Types))
+			}
+			p.HasView, p.Views[b.Type] = true, true
+		}
 	}
 	for _, t := range g.Removes {
 		p.ServerRemoves[t] = true
@@ -161,6 +169,32 @@ func (g *Guest) Tick(base, input uint32) (vm.Fault, bool) {
 		w.run(Update, schema.InstanceType, w.Instance(), 0)
 		w.compact()
 	})
+}
+
+// View is vm.Machine's.
+func (g *Guest) View(base, viewer, typ, list, count uint32) (done uint32, f vm.Fault, ok bool) {
+	f, ok = g.guard(base, func(w *World) {
+		at := -1
+		for i := range g.game.Bodies {
+			if b := &g.game.Bodies[i]; b.Step == View && b.Type == int(typ) {
+				at = i
+			}
+		}
+		p, there := w.Find(schema.PlayerType, viewer)
+		for done = 0; done < count; done++ {
+			word := g.memory[list+4*done:]
+			x := le.Uint32(word)
+			o := w.at(int(typ), int(x>>1))
+			w.body, w.actor, w.server = at, o.ID(), true
+			held := x&1 == 1
+			x &^= 1
+			if there && g.game.Bodies[at].See(w, p, o, held) {
+				x |= 1
+			}
+			le.PutUint32(word, x)
+		}
+	})
+	return done, f, ok
 }
 
 // guard runs f and turns a trap into a fault.

@@ -21,6 +21,8 @@ const maxPages = 32768
 // ErrMemory is returned when a machine's memory cannot grow any further.
 var ErrMemory = errors.New("linear memory is exhausted")
 
+var errNoView = errors.New("the bodies' module judges no views")
+
 // Compiled is a game's module as machine code. It may be shared by goroutines.
 type Compiled struct {
 	runtime wazero.Runtime
@@ -58,10 +60,12 @@ type Machine struct {
 	mod         api.Module
 	mem         api.Memory
 	tick, start api.Function
+	view        api.Function  // nil without view bodies
+	viewAt      api.Global    // nil likewise
 	fault       [4]api.Global // fault, fault_at, fault_body, fault_actor
 	clear       api.MutableGlobal
 	top         uint32 // first address that nothing is at yet
-	stack       [2]uint64
+	stack       [5]uint64
 }
 
 // ctx is what every call runs under; it is never cancelled.
@@ -80,6 +84,7 @@ func (c *Compiled) NewMachine() (m *Machine, err error) {
 		return nil, fmt.Errorf("instantiating the bodies: %w", err)
 	}
 	m = &Machine{mod: mod, mem: mod.ExportedMemory("memory"), tick: mod.ExportedFunction("tick"), start: mod.ExportedFunction("start")}
+	m.view, m.viewAt = mod.ExportedFunction("view"), mod.ExportedGlobal("view_at")
 	heap := mod.ExportedGlobal("heap")
 	for i, name := range [4]string{"fault", "fault_at", "fault_body", "fault_actor"} {
 		m.fault[i] = mod.ExportedGlobal(name)
@@ -137,6 +142,21 @@ func (m *Machine) Start(base uint32) (Fault, bool) {
 	}
 	m.stack[0] = uint64(base)
 	return m.call(m.start)
+}
+
+// View has the view body of a type judge which of its objects a player sees, as the
+// package's documentation has it. On a fault it returns false and the number of
+// records that are judged; the next one is that which failed. Nothing of the block
+// has changed. A module without view bodies judges nothing and faults.
+func (m *Machine) View(base, viewer, typ, list, count uint32) (done uint32, f Fault, ok bool) {
+	if m.view == nil || m.viewAt == nil {
+		return 0, Fault{Err: errNoView}, false
+	}
+	m.stack = [5]uint64{uint64(base), uint64(viewer), uint64(typ), uint64(list), uint64(count)}
+	if f, ok = m.call(m.view); ok {
+		return count, f, true
+	}
+	return min(uint32(m.viewAt.Get()), count-1), f, false
 }
 
 func (m *Machine) call(f api.Function) (Fault, bool) {
