@@ -187,8 +187,11 @@ func (v *Viewer) list(e *encoding) (size int) {
 	b.parts, b.bytes = b.parts[:0], b.bytes[:0]
 	add := func(i int, l *listing, d *owed) {
 		o := &h.objects[i]
+		if !v.holds(o) {
+			return
+		}
 		f := e.fields(o, v.owns(o))
-		if f.Len() == 0 || !v.holds(o) {
+		if f.Len() == 0 {
 			return
 		}
 		p := part{object: int32(i), at: int32(len(b.bytes)), class: partFresh}

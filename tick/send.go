@@ -276,10 +276,7 @@ func (v *Viewer) toRelay() []uint64 {
 
 // owns reports whether the viewer sees the object as its owner.
 func (v *Viewer) owns(o *object) bool {
-	if v.player == 0 {
-		return false
-	}
-	return o.id == v.player || v.in.owner(int(o.typ), v.in.row(int(o.typ), int(o.row))) == v.player
+	return v.player != 0 && (o.id == v.player || o.owner == v.player)
 }
 
 // keyframe appends the keyframe message: the objects of which a server body wrote
