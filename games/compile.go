@@ -2,11 +2,19 @@ package games
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"gamehoster/games/body"
 	"gamehoster/games/diag"
 )
+
+// bodyFile reports whether a file can hold bodies or helpers of bodies: JavaScript
+// or TypeScript that is not the front end's.
+func bodyFile(p string) bool {
+	ext := path.Ext(p)
+	return (ext == ".js" || ext == ".ts" && !strings.HasSuffix(p, ".d.ts")) && strings.TrimSuffix(p, ext) != "client"
+}
 
 // compile turns the body files into the two modules. The compiler looks at the
 // files that are bodies, or that one imports, and at no others: front-end code
@@ -15,7 +23,7 @@ func (g *Game) compile() (list diag.List) {
 	var sources []body.Source
 	for _, files := range [][]File{g.Files, g.Shared} {
 		for _, f := range files {
-			if strings.HasSuffix(f.Path, ".js") && f.Path != "client.js" {
+			if bodyFile(f.Path) {
 				sources = append(sources, body.Source{Path: f.Path, Text: g.texts[f.Path]})
 			}
 		}

@@ -1,8 +1,8 @@
-// Package games turns a folder of data and plain JavaScript into a checked,
+// Package games turns a folder of data and plain JavaScript or TypeScript into a checked,
 // compiled game, and finds the games of a server.
 //
 //	gamehoster-game.json --> schema.Definition --+
-//	*.js                 --> body.Compile -------+--> Game --> bundle --> gamehoster.js
+//	*.js, *.ts           --> body.Compile -------+--> Game --> bundle --> gamehoster.js
 //	_shared/*.js         --> (game, domain, root) +               .d.ts, .js.map
 //
 // Load reads a folder once and keeps what later steps need, so that a file which
@@ -88,11 +88,16 @@ func (g *Game) Source(path string) ([]byte, bool) {
 	return text, ok
 }
 
+func (g *Game) has(path string) bool {
+	_, ok := g.texts[path]
+	return ok
+}
+
 // Client is the path of the front-end code that is bundled into the library,
 // client.js or client.ts; empty where there is none.
 func (g *Game) Client() string {
 	for _, name := range []string{"client.js", "client.ts"} {
-		if _, ok := g.texts[name]; ok {
+		if g.has(name) {
 			return name
 		}
 	}
@@ -231,8 +236,9 @@ func (g *Game) strays() (list diag.List) {
 		known = append(known, t.Name)
 	}
 	for _, f := range g.Files {
-		stem, js := strings.CutSuffix(f.Path, ".js")
-		if !js || strings.Contains(stem, "/") {
+		ext := path.Ext(f.Path)
+		stem := strings.TrimSuffix(f.Path, ext)
+		if !bodyFile(f.Path) || strings.Contains(stem, "/") {
 			continue
 		}
 		stem, server := strings.CutSuffix(stem, ".server")
@@ -243,11 +249,11 @@ func (g *Game) strays() (list diag.List) {
 		if server {
 			list.Warnf(diag.Position{File: f.Path}, "the definition has no entity %s, so this file's bodies never run%s", short(stem), didYouMean(stem, known))
 		} else if meant != "" && distance(strings.ToLower(stem), strings.ToLower(meant)) <= 1 && meant+"s" != stem {
-			list.Warnf(diag.Position{File: f.Path}, `this file's bodies never run; did you mean "%s.js"?`, meant)
+			list.Warnf(diag.Position{File: f.Path}, `this file's bodies never run; did you mean "%s%s"?`, meant, ext)
 		}
 	}
 	for _, t := range g.Def.Types {
-		if _, ok := g.texts["view.js"]; t.View != nil && !ok {
+		if t.View != nil && !g.has("view.js") && !g.has("view.ts") {
 			list.Warnf(diag.Position{File: DefinitionFile}, "%s has a view hint, but there is no view.js, so every viewer sees all of them", t.Name)
 		}
 	}

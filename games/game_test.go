@@ -57,6 +57,30 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestLoadTypeScript(t *testing.T) {
+	definition := `{ "entities": { "rock": { "max": 4, "fields": { "x": "f32 shared" } } } }`
+	g, list := LoadFS(files(map[string]string{
+		DefinitionFile: definition,
+		"rock.ts":      "import { move } from \"./move\";\nexport function update(self: { x: number }): void { move(self); }\n",
+		"move.ts":      "export function move(p: { x: number }) { p.x += 1 as number; }\n",
+		"plaer.ts":     "export const a: number = 1;\n",
+		"types.d.ts":   "declare const a: 1;\n",
+	}), "rocks")
+	if want := `plaer.ts: warning: this file's bodies never run; did you mean "player.ts"?`; len(list) != 1 || list[0].String() != want {
+		t.Fatalf("got %v", list)
+	}
+	if b := g.Program.Bodies; len(b) != 1 || b[0].File != "rock.ts" || b[0].Name != "rock.update" {
+		t.Errorf("bodies %+v", b)
+	}
+	_, list = LoadFS(files(map[string]string{
+		DefinitionFile: definition,
+		"rock.ts":      "interface A {\n  b: 1;\n}\nexport function update(self: A) {\n  const c = <number>self.y;\n}\n",
+	}), "rocks")
+	if len(list) != 1 || list[0].Pos.String() != "rock.ts:5:26" || list[0].Source != "  const c = <number>self.y;" {
+		t.Errorf("got %v", list)
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	big := strings.Repeat(" ", MaxFileBytes+1)
 	many := map[string]string{DefinitionFile: "{}"}

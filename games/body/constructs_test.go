@@ -566,6 +566,40 @@ export function update(p) {
   game.r0 = length(p);
 }
 `},
+	{"types", `
+player 2 x:f32 mate:ref.player
+rock rocks 5 x:f32 n:u8
+command push by:f32 times:u8 twice:bool at:ref.player
+command name id:i16
+`, `
+-- geometry.ts --
+export interface Point { x: number; }
+type Dir = "left" | "right";
+export const SPEED: Record<Dir, number> = { left: -1, right: 1 } as const;
+export function move<T extends Point>(p: T, by: number): void { p.x += by; }
+-- instance.ts --
+import type { Point } from "./geometry";
+import { move, SPEED } from "./geometry.js";
+declare const game: any, random: () => number;
+export function update(): void {
+  const made: Point | null = game.rocks.spawn();
+  if (made) made!.x = random() * 10;
+  for (const r of game.rocks as Iterable<any>) {
+    move(r, SPEED[r.x > 5 ? "left" : "right"]);
+    r.n = (r.n + 1) as number;
+    if (r.n > 4) r.remove();
+  }
+}
+-- player.ts --
+export function update(self: { x: number, mate: unknown }) {
+  let steps: number = 0;
+  do steps++; while (<number>steps < 3);
+  self.x += steps satisfies number;
+}
+-- commands.ts --
+export const push = (player: any, command: { by: number; at: any }): void => { player.x += command.by; player.mate = command.at; };
+export function name(player: any, { id }: { id: number }) { player.x = id; }
+`},
 	{"scopes", "", `
 -- instance.js --
 const x = 1;

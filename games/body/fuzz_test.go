@@ -2,6 +2,7 @@ package body_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -23,24 +24,29 @@ func FuzzCompile(f *testing.F) {
 		_, rest, _ := strings.Cut(c, "\n")
 		program, _, _ := strings.Cut(rest, "-- findings --\n")
 		for _, file := range bodies(program) {
-			f.Add(string(file.Text))
+			f.Add(string(file.Text), false)
 		}
 	}
 	for _, c := range constructs {
 		for _, file := range bodies(c.text) {
-			f.Add(string(file.Text))
+			f.Add(string(file.Text), true)
 		}
 	}
 	for _, file := range bodies(program(1, 3)) {
-		f.Add(string(file.Text))
+		f.Add(string(file.Text), false)
 	}
+	f.Add("import type { A } from \"./a\";\ninterface B<T extends A> { x: T }\nexport function update(self: B<A>, o?: <T>(x: T) => x is T): void { let a: number[] = <any>self!.x as unknown satisfies A; }\n", true)
 	def := define(f, errorTypes)
 	ctx := context.Background()
 	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
 	f.Cleanup(func() { runtime.Close(ctx) })
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(t *testing.T, text string, typed bool) {
+		name := "asteroid.js"
+		if typed {
+			name = "asteroid.ts"
+		}
 		files := append(bodies(errorBase),
-			body.Source{Path: "asteroid.js", Text: []byte(text)},
+			body.Source{Path: name, Text: []byte(text)},
 			body.Source{Path: "player.server.js", Text: []byte(text)},
 			body.Source{Path: "geometry.js", Text: []byte("export function wrap(e) { e.x = 0; }\n")})
 		began := time.Now()
@@ -102,19 +108,41 @@ func TestHostileFiles(t *testing.T) {
 		"statements":   "export function update(self) {\n" + strings.Repeat("self.x++;\n", 20000) + "}\n",
 		"loops":        "export function update(self) {\n" + strings.Repeat("for (;;) ", 20000) + ";}\n",
 		"lets":         "export function update(self) {\n" + strings.Repeat("{ let a = self.x; let b = a; a = b + 1; }\n", 5000) + "}\n",
+		"big table":    "const T = [" + strings.Repeat("1,", 120000) + "];\n" + wrap("T[self.x]"),
+		"deep table":   "const T = " + repeat("[", 110, "]") + ";\n" + wrap("T"+strings.Repeat("[self.x]", 110)),
+		"wide tables":  "const T = [" + strings.Repeat("[1,2],", 30000) + "];\n" + wrap("T[self.x][self.y]"+strings.Repeat("+T[self.x][self.y]", 400)),
+		"names":        "const T = {" + names(8000) + "};\nconst N = [\"n1\", \"n2\"];\n" + wrap("T[N[self.x]]"),
+		"texts":        wrap("1;\n" + strings.Repeat("{ const s = \""+strings.Repeat("x", 200)+"\"; if (s < s) return; }\n", 1000)),
+		"logs":         wrap("1;\n" + strings.Repeat("log(self.x, `${self.y} is`, true);\n", 6000)),
+		"types":        "export function update(self: " + strings.Repeat("A<", 80000) + "1" + strings.Repeat(">", 80000) + ") {}\n",
+		"casts":        wrap("1" + strings.Repeat(" as number", 20000)),
+		"assertions":   wrap("self" + strings.Repeat("!", 200000)),
+		"unions":       "export function update(self: A" + strings.Repeat(" | A", 60000) + ") {}\n",
+		"labels":       "export function update(self) {\n" + strings.Repeat("a: ", 80000) + ";\n}\n",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			began := time.Now()
-			p, list := body.Compile(def, append(bodies(errorBase), body.Source{Path: "asteroid.js", Text: []byte(text)}), body.Options{})
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("compiling took %v", took)
-			} else {
-				t.Logf("%v, %d findings", took, len(list))
-			}
-			if p == nil && len(list) > 0 && len(list) < 3 {
-				t.Log(list.Error())
-			}
-		})
+		for _, file := range []string{"asteroid.js", "asteroid.ts"} {
+			t.Run(name+" "+file, func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				p, list := body.Compile(def, append(bodies(errorBase), body.Source{Path: file, Text: []byte(text)}), body.Options{})
+				if took := time.Since(began); took > 10*time.Second {
+					t.Errorf("compiling took %v", took)
+				} else {
+					t.Logf("%v, %d findings", took, len(list))
+				}
+				if p == nil && len(list) > 0 && len(list) < 3 {
+					t.Log(list.Error())
+				}
+			})
+		}
 	}
+}
+
+// names are the parts of an object with so many.
+func names(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "n%d: %d, ", i, i)
+	}
+	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 
 	"gamehoster/games/body"
 	"gamehoster/games/body/internal/libm"
+	"gamehoster/games/body/internal/strip"
 	"gamehoster/games/schema"
 )
 
@@ -49,6 +50,14 @@ func twinFields(fields []*schema.Field) (list []twinField) {
 	return list
 }
 
+// plain is the JavaScript file that a TypeScript one is made into.
+func plain(path string) string {
+	if stem, ok := strings.CutSuffix(path, ".ts"); ok {
+		return stem + ".js"
+	}
+	return path
+}
+
 // twin runs a game in Node and gives a line per state, from state 0 on.
 func twin(t testing.TB, def *schema.Definition, p *body.Program, files []body.Source, o worldOptions, ticks, dump int, drive func(tick int) input) []string {
 	t.Helper()
@@ -69,7 +78,7 @@ func twinLogged(t testing.TB, def *schema.Definition, p *body.Program, files []b
 	}
 	list := []any{}
 	for _, b := range p.Bodies {
-		list = append(list, map[string]any{"name": b.Name, "file": b.File, "server": b.Side == schema.OnServer})
+		list = append(list, map[string]any{"name": b.Name, "file": plain(b.File), "server": b.Side == schema.OnServer})
 	}
 	inputs := map[int]any{}
 	for i := 1; i <= ticks; i++ {
@@ -88,6 +97,13 @@ func twinLogged(t testing.TB, def *schema.Definition, p *body.Program, files []b
 	texts := map[string]string{"package.json": `{"type":"module"}`}
 	for _, f := range files {
 		texts[f.Path] = string(f.Text)
+		if strings.HasSuffix(f.Path, ".ts") { // which the oldest Node that we test with does not take
+			code, _, problem := strip.TypeScript(string(f.Text))
+			if problem != nil {
+				t.Fatal(problem.Message)
+			}
+			texts[plain(f.Path)] = code
+		}
 	}
 	dir := t.TempDir()
 	job, err := json.Marshal(map[string]any{

@@ -2,6 +2,7 @@ package front
 
 import (
 	"fmt"
+	"path"
 
 	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/schema"
@@ -25,10 +26,11 @@ type syncCheck struct {
 
 // serverFile is where the author can do it instead.
 func (c *syncCheck) serverFile() string {
+	ext := path.Ext(c.body.File)
 	if c.body.Moment == OnCommand {
-		return "commands.server.js"
+		return "commands.server" + ext
 	}
-	return c.body.Of.Name + ".server.js"
+	return c.body.Of.Name + ".server" + ext
 }
 
 func (c *syncCheck) stmts(list []tree.Stmt) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/grafana/sobek/file"
 
+	"gamehoster/games/body/internal/strip"
 	"gamehoster/games/diag"
 )
 
@@ -19,20 +20,32 @@ type Files struct {
 
 type source struct {
 	path  string
-	text  string
+	text  string // as the author wrote it
 	base  int
-	lines []int // offset of each line's first byte
+	size  int        // of what is parsed: the text, or the JavaScript that it was made into
+	from  *strip.Map // that leads back to the text; nil where it is the text
+	lines []int      // offset of each line's first byte
 }
 
 // add registers a file under the index that the parser is about to give it.
-func (f *Files) add(path, text string, base int) {
-	s := &source{path: path, text: text, base: base, lines: []int{0}}
+func (f *Files) add(path, text string, base int) *source {
+	s := &source{path: path, text: text, base: base, size: len(text), lines: []int{0}}
 	for i := 0; i < len(text); i++ {
 		if text[i] == '\n' {
 			s.lines = append(s.lines, i+1)
 		}
 	}
 	f.list = append(f.list, s)
+	return s
+}
+
+// next is the index at which the next file begins.
+func (f *Files) next() int {
+	if n := len(f.list); n > 0 {
+		last := f.list[n-1]
+		return last.base + last.size + 1
+	}
+	return 1
 }
 
 func (f *Files) find(at file.Idx) *source {
@@ -54,7 +67,7 @@ func (f *Files) locate(at file.Idx) (diag.Position, string) {
 	if s == nil {
 		return diag.Position{}, ""
 	}
-	off := min(max(int(at)-s.base, 0), len(s.text))
+	off := s.offset(at)
 	n := sort.Search(len(s.lines), func(i int) bool { return s.lines[i] > off }) - 1
 	line := s.text[s.lines[n]:]
 	if end := strings.IndexByte(line, '\n'); end >= 0 {
@@ -63,6 +76,23 @@ func (f *Files) locate(at file.Idx) (diag.Position, string) {
 	line = strings.TrimSuffix(line, "\r")
 	column := utf8.RuneCountInString(s.text[s.lines[n]:off]) + 1
 	return diag.Position{File: s.path, Line: n + 1, Column: column}, line
+}
+
+// offset is the byte of the text at a place.
+func (s *source) offset(at file.Idx) int {
+	off := min(max(int(at)-s.base, 0), s.size)
+	if s.from != nil {
+		return s.from.Source(off)
+	}
+	return off
+}
+
+// after is the author's text from a place on.
+func (f *Files) after(at file.Idx) string {
+	if s := f.find(at); s != nil {
+		return s.text[s.offset(at):]
+	}
+	return ""
 }
 
 // report collects findings with their places, each place and message once.

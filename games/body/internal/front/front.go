@@ -99,10 +99,24 @@ func (b *bodies) discover() {
 	}
 }
 
+// file is the file of the bodies with a name: JavaScript, or TypeScript where that
+// is there.
+func (b *bodies) file(stem string) string {
+	_, typed := b.typer.loader.sources[stem+".ts"]
+	if !typed {
+		return stem + ".js"
+	}
+	if _, plain := b.typer.loader.sources[stem+".js"]; plain {
+		b.report.place(diag.Error, diag.Position{File: stem + ".ts"}, "", "there is a %s.js too: a body is written in JavaScript or in TypeScript", stem)
+		return stem + ".js"
+	}
+	return stem + ".ts"
+}
+
 // body adds a body if its file exports it.
 func (b *bodies) body(body Body) bool {
 	dot := strings.LastIndexByte(body.Name, '.')
-	body.File = body.Name[:dot] + ".js"
+	body.File = b.file(body.Name[:dot])
 	name := body.Name[dot+1:]
 	b.known[body.File] = append(b.known[body.File], name)
 	m := b.typer.loader.load(body.File)

@@ -11,15 +11,17 @@ import (
 	"github.com/grafana/sobek/parser"
 	"github.com/grafana/sobek/token"
 
+	"gamehoster/games/body/internal/strip"
 	"gamehoster/games/diag"
+	"gamehoster/games/internal/tokens"
 )
 
 // Bounds of a file. They keep a hostile file from costing the box more than
 // milliseconds, and the parser's recursion from growing without end.
 const (
-	maxFileSize = 256 << 10
-	maxNesting  = 120 // of brackets
-	maxDepth    = 500 // of the tree, in which a chain of operators is a level per operator
+	maxFileSize  = 256 << 10
+	maxTypedSize = 64 << 10 // of TypeScript, as what takes its types out is not made for hostile text
+	maxDepth     = 500      // of the tree, in which a chain of operators is a level per operator
 )
 
 // module is one parsed file.
@@ -89,20 +91,36 @@ func (l *loader) load(name string) *module {
 }
 
 func (l *loader) parse(name, text string) (prog *ast.Program) {
-	if len(text) > maxFileSize {
-		l.report.place(diag.Error, diag.Position{File: name}, "", "the file is larger than %d KiB", maxFileSize>>10)
+	typed, most := path.Ext(name) == ".ts", maxFileSize
+	if typed {
+		most = maxTypedSize
+	}
+	if len(text) > most {
+		l.report.place(diag.Error, diag.Position{File: name}, "", "the file is larger than %d KiB", most>>10)
 		return nil
 	}
-	base := 1
-	if n := len(l.files.list); n > 0 {
-		last := l.files.list[n-1]
-		base = last.base + len(last.text) + 1
-	}
-	l.files.add(name, text, base)
-	if at, problem := hostile(text); problem != "" {
+	base := l.files.next()
+	s := l.files.add(name, text, base)
+	refuse := func(at int, problem string) *ast.Program {
 		l.files.set.AddFile(name, text)
 		l.report.errorf(file.Idx(base+at), "%s", problem)
 		return nil
+	}
+	if at, problem := hostile(text, typed); problem != "" {
+		return refuse(at, problem)
+	}
+	if typed {
+		code, from, problem := strip.TypeScript(text)
+		if problem != nil {
+			if at, ok := tokens.Unclosed(text); ok {
+				return refuse(at, unclosed(text, at))
+			}
+			return refuse(problem.At, problem.Message)
+		}
+		text, s.from, s.size = code, from, len(code)
+		if at, problem := hostile(text, false); problem != "" {
+			return refuse(at, problem)
+		}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -113,6 +131,10 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 	prog, err := parser.ParseFile(&l.files.set, name, text, parser.IgnoreRegExpErrors, parser.WithDisableSourceMaps, parser.IsModule)
 	if err == nil {
 		return prog
+	}
+	if at, ok := tokens.Unclosed(text); ok {
+		l.report.errorf(file.Idx(base+at), "%s", unclosed(text, at))
+		return nil
 	}
 	var list parser.ErrorList
 	if errors.As(err, &list) && len(list) > 0 {
@@ -177,10 +199,11 @@ func (l *loader) shallow(prog *ast.Program) bool {
 // mostly about its own confusion. Its columns count bytes.
 func (l *loader) syntaxError(name, text string, line, column int, message string) {
 	s := l.files.list[len(l.files.list)-1]
-	at := len(text)
-	if line >= 1 && line <= len(s.lines) {
-		at = min(s.lines[line-1]+max(column-1, 0), len(text))
+	at := 0
+	for ; line > 1; line-- {
+		at += strings.IndexByte(text[at:], '\n') + 1
 	}
+	at = min(at+max(column-1, 0), len(text))
 	if before := strings.TrimRight(text[:at], " "); strings.HasSuffix(before, "await") {
 		message = "a body cannot wait: await is not part of the body language"
 		at = len(before) - len("await")
@@ -217,7 +240,7 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 			}
 		case *ast.EmptyStatement:
 		case *ast.VariableStatement:
-			l.report.errorf(st.Var, "use const instead of var")
+			l.report.errorf(st.Var, "%s", l.refusedVar(st.Var))
 			l.spoil(m, st.List)
 		case *ast.ClassDeclaration:
 			l.report.errorf(st.Idx0(), "%s", refusedClass)
@@ -249,6 +272,22 @@ func (l *loader) add(m *module, s *symbol) *symbol {
 	return s
 }
 
+// refusedVar is what to write instead of a var, which is also what enums and
+// namespaces of TypeScript become.
+func (l *loader) refusedVar(at file.Idx) string {
+	text := l.files.after(at)
+	for _, word := range []string{"export ", "declare ", "const "} {
+		text = strings.TrimPrefix(text, word)
+	}
+	switch word, _, _ := strings.Cut(text, " "); word {
+	case "enum":
+		return "enums are not part of the body language: write export const Kind = { ROCK: 0, SHIP: 1 }"
+	case "namespace", "module":
+		return "namespaces are not part of the body language: use files and imports"
+	}
+	return "use const instead of var"
+}
+
 // spoil enters names whose declaration was refused, so that their uses are not
 // reported as well.
 func (l *loader) spoil(m *module, list []*ast.Binding) {
@@ -268,6 +307,9 @@ func start(n ast.Node) file.Idx {
 }
 
 func (l *loader) function(m *module, f *ast.FunctionLiteral) []*symbol {
+	if f == nil {
+		return nil // a syntax error that the parser passes over
+	}
 	if f.Name == nil {
 		l.report.errorf(f.Function, "a function at the top level needs a name")
 		return nil
@@ -326,13 +368,16 @@ func (l *loader) exported(m *module, d *ast.ExportDeclaration) []*symbol {
 	case d.IsDefault:
 		l.report.errorf(d.Idx, "export by name instead of default: export function update() ...")
 	case d.HoistableDeclaration != nil && d.HoistableDeclaration.FunctionDeclaration != nil:
+		if d.HoistableDeclaration.FunctionDeclaration.Function == nil {
+			l.report.errorf(d.Idx, "export stands before a function or a constant")
+		}
 		return l.function(m, d.HoistableDeclaration.FunctionDeclaration.Function)
 	case d.LexicalDeclaration != nil:
 		return l.constants(m, d.LexicalDeclaration)
 	case d.ClassDeclaration != nil:
 		l.report.errorf(d.Idx, "%s", refusedClass)
 	case d.Variable != nil:
-		l.report.errorf(d.Idx, "use const instead of var")
+		l.report.errorf(d.Idx, "%s", l.refusedVar(d.Idx))
 	case d.ExportFromClause != nil || d.FromClause != nil:
 		if d.FromClause != nil || d.ExportFromClause.IsWildcard {
 			l.report.errorf(d.Idx, "a file exports its own functions only: import them where they are used")
@@ -391,19 +436,40 @@ func (l *loader) resolve(from, spec string) (target, problem string) {
 	default:
 		return "", fmt.Sprintf("bodies import files of their game only: write \"./%s\"", spec)
 	}
-	if _, ok := l.sources[target]; ok {
-		return target, ""
-	}
+	tries := []string{target}
 	if strings.HasPrefix(shared, "_shared/") {
-		if _, ok := l.sources[path.Clean(shared)]; ok {
-			return path.Clean(shared), ""
+		tries = append(tries, path.Clean(shared))
+	}
+	for _, try := range tries {
+		for _, name := range spellings(try, path.Ext(from) == ".ts") {
+			if _, ok := l.sources[name]; ok {
+				return name, ""
+			}
 		}
 	}
 	known := make([]string, 0, len(l.sources))
 	for name := range l.sources {
 		known = append(known, name)
 	}
+	for _, ext := range []string{".js", ".ts"} {
+		if _, ok := l.sources[target+ext]; ok {
+			return "", fmt.Sprintf("there is no file '%s': write its whole name, \"%s%s\"", target, spec, ext)
+		}
+	}
 	return "", fmt.Sprintf("there is no file '%s'%s", target, suggest(target, known))
+}
+
+// spellings are the files that an import can mean: what it says, and for a .js that
+// is not there the TypeScript that it would be made of. TypeScript may leave the
+// extension out.
+func spellings(name string, typed bool) []string {
+	tries := []string{name}
+	if stem, ok := strings.CutSuffix(name, ".js"); ok {
+		tries = append(tries, stem+".ts")
+	} else if typed && path.Ext(name) != ".ts" {
+		tries = append(tries, name+".ts", name+".js")
+	}
+	return tries
 }
 
 // lookup follows imports to the symbol that a name of a module stands for. The
@@ -438,39 +504,41 @@ func (l *loader) lookup(m *module, name string) (*symbol, string) {
 	return s, ""
 }
 
-// hostile finds the first place where parsing would take the parser longer than
-// a file is worth: brackets nested deeper than its recursion is meant to go, or
-// many arrow functions inside parentheses, each of which it reads more than once.
-// Brackets in strings and comments count, which is harmless at these numbers.
-func hostile(text string) (at int, problem string) {
-	const mostArrows, mostInner = 1000, 12
-	depth, parens, arrows, inner := 0, 0, 0, 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '(', '[', '{':
-			depth++
-			if c == '(' {
-				parens++
-			}
-			if depth > maxNesting {
-				return i, "this is nested too deeply: split it into functions or statements"
-			}
-		case ')', ']', '}':
-			depth = max(depth-1, 0)
-			if c == ')' {
-				parens = max(parens-1, 0)
-			}
-		case '>':
-			if i == 0 || text[i-1] != '=' {
-				continue
-			}
-			if arrows++; parens > 0 {
-				inner++
-			}
-			if arrows > mostArrows || inner > mostInner {
-				return i - 1, refusedFunction
-			}
-		}
+// Limits of a file. The tree of what they let pass is bounded by maxDepth.
+var (
+	plainLimits = tokens.Limits{Nesting: 120, Tokens: 2000, Elses: 1000, Arrows: 1000, Inner: 12, NoRegexps: true}
+	typedLimits = tokens.Limits{Nesting: 120, Tokens: 2000, Elses: 1000, Angles: 200, Arrows: 1000, Inner: 12, NoRegexps: true}
+)
+
+// hostile finds the first place where parsing would cost more than a file is worth.
+func hostile(text string, typed bool) (at int, problem string) {
+	limits := &plainLimits
+	if typed {
+		limits = &typedLimits
 	}
-	return 0, ""
+	at, p := limits.Check(text)
+	switch p {
+	case tokens.NoText:
+		problem = "the file is not UTF-8 text from here on"
+	case tokens.TooDeep:
+		problem = "this is nested too deeply: split it into functions or statements"
+	case tokens.Arrows:
+		problem = refusedFunction
+	case tokens.Regexps:
+		problem = "regular expressions are not part of the body language"
+	}
+	return at, problem
+}
+
+// unclosed tells of a bracket without an end.
+func unclosed(text string, at int) string {
+	switch text[at] {
+	case '(':
+		return "this ( is never closed: a ) is missing"
+	case '[':
+		return "this [ is never closed: a ] is missing"
+	case '$':
+		return "this ${ is never closed: a } is missing"
+	}
+	return "this block is never closed: a } is missing"
 }
