@@ -3,9 +3,11 @@ package tick
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gamehoster/games"
+	"gamehoster/games/body"
 	"gamehoster/games/schema"
 	"gamehoster/tick/ticktest"
 	"gamehoster/wire"
@@ -155,5 +157,54 @@ func TestCompiledGames(t *testing.T) {
 			t.Logf("%d objects in the end, drifts %d, commands %d, bytes of deltas %d, keyframes %d, commands %d", n, drifts,
 				x.Commands, x.Sent(wire.TagDelta).Bytes, x.Sent(wire.TagKeyframe).Bytes, x.Sent(wire.TagCommands).Bytes)
 		})
+	}
+}
+
+// What bodies log is told with its tick, once, however often the tick runs.
+func TestLogs(t *testing.T) {
+	def := testDef(20, 10, 2)
+	def.Commands = def.Commands[:1]
+	prog, list := body.Compile(def, []body.Source{
+		{Path: "commands.js", Text: []byte("export function move(player, command) { player.x += command.dx; log(`moves by ${command.dx}`); }\n")},
+		{Path: "instance.js", Text: []byte("export function update() { if (game.tick === 3) log(`three ${game.round}`); }\n")},
+	}, body.Options{})
+	if prog == nil {
+		t.Fatal(list)
+	}
+	var got []string
+	s, err := NewShard(def, prog, 0, Options{OnLog: func(_ *Instance, l LogReport) {
+		for _, x := range l.Lines {
+			got = append(got, fmt.Sprintf("%d: %s of %d", l.Tick, x.Text, x.Actor))
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	in, err := s.Create("room", 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := in.Join("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := in.Attach(p, ViewerOptions{})
+	for in.tick < 8 {
+		sendAll(in)
+		if in.tick == 4 || in.tick == 6 {
+			receive(t, v, command(in.tick+1, (in.tick-2)/2, move, 7, 0))
+		}
+	}
+	receive(t, v, command(3, 3, move, 9, 0))
+	sendAll(in)
+	sendAll(in)
+	want := []string{"3: three 0 of 0", "5: moves by 7 of 1", "7: moves by 7 of 1"}
+	if !slices.Equal(got, want) || s.stats.Rewinds != 1 {
+		t.Errorf("logged %q after %d rewinds, not %q", got, s.stats.Rewinds, want)
 	}
 }

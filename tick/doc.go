@@ -36,6 +36,31 @@
 // body traps, the copy is put back and the tick runs again with that body skipped
 // for that actor; from the ninth time in one tick on, for all its actors.
 //
+// # Rewind
+//
+// A command of a tick that has run is late. The next Step goes back to the newest
+// state kept before it, runs all ticks since once more with what is filed on them,
+// and goes on with its own:
+//
+//	kept states     s            s            s            s
+//	ticks       ----+-----+------+-----+------+-----+------+----> next
+//	                      ^ late
+//	                |- - - - - - - - - - - - - - - - - - - |     run again
+//
+// A state is kept for each send tick, outside the Go heap, as far back as the
+// timeline is deep; so are the commands, joins and leaves of those ticks. All late
+// commands of an instance share one rewind. The turn of the loop has a budget of
+// ticks that run again (Shard.Turn); what is over it waits as a whole, and with it
+// later commands of the same seats, so that nobody's commands change their order.
+//
+// A rewind turns back the counters of entities' ids with the rest of the state, and
+// nothing else: not players' ids, not seats (a tick in which the game removed a player
+// bounds how far commands go back), not what was sent. It notes what it makes
+// untrue of that: objects whose shared fields were others at a past send tick, ids
+// that were given in another tick or to another owner. The next Commit takes both
+// into account: the former get a keyframe for each viewer that was told of them since,
+// the latter leave and enter.
+//
 // # History
 //
 // Commit walks the rows and the table of known objects side by side, both in
@@ -52,17 +77,44 @@
 // sent, the images go as far as the shared fields do. Without one they cost
 // nothing.
 //
+// # Deltas and the budget
+//
+// What has changed since a base is encoded once for all viewers with that base, object
+// by object, and a viewer's delta is put together from it. A send has a budget of
+// bytes. Over it objects are left out, those that have waited least; a viewer then
+// remembers of each object since when it waits, when it was listed last, and until
+// which base its masks have to be full. The oldest waiting go first, so with room for c
+// of n objects that all change all the time each is listed once in n/c sends.
+//
 // # What is announced
 //
 // A viewer that runs the shared bodies reproduces what they make and remove. It is
 // told of the rest. Where an object comes from is in its id: players and what
 // server bodies made are announced by enter. Who removed an object is not known, so
 // the rule for leave is on the safe side: players and server-made objects always;
-// and, in a game that has any server body, each object that shared bodies made too,
-// even one that came and went between two sends. Leave of an object that the
-// viewer's own bodies have removed already is ignored there. In a game with a view
-// body, and for thin viewers, existence is the server's alone and every appearance
-// and disappearance is announced.
+// and, of types of which a server body removes any, each object that shared bodies
+// made too, even one that came and went between two sends. Leave of an object that the
+// viewer's own bodies have removed already is ignored there. For thin viewers every
+// appearance and disappearance is announced.
 //
 // A delta passes over objects of which the viewer sees no sent field.
+//
+// # Views
+//
+// In a game with view bodies existence is the server's alone, and a viewer holds what
+// view.js lets it see. Which objects those are is judged at each send, by the module
+// (package vm has the call), for each viewer:
+//
+//	all objects --> grid of places --> near ones --> view body --> seen
+//	                once per send      9 cells       one call      |
+//	                                                 per type      v
+//	        held, not seen: leave       seen, not held: enter, as far as there is room
+//
+// Types without a view body are seen by all, types with one by no spectator, as that
+// has no place to see from. A player always sees itself. With a radius in the
+// definition, what is further off is not even judged; what a viewer holds may be an
+// eighth further, so that nothing comes and goes at the rim, and the view body is told
+// what is held so that it can do likewise. Sets of objects are bits by slot, a number
+// that an object has while it lives. An object that has to wait for room to enter is
+// not held: it is in no other message.
 package tick

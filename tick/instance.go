@@ -88,6 +88,7 @@ func (s *Shard) Create(name string, seed, serverSeed uint64) (*Instance, error) 
 		in.failed = !blamed(&f)
 		in.fault(&f, in.tick, false)
 	}
+	in.logged()
 	s.instances++
 	return in, nil
 }
@@ -236,6 +237,24 @@ func (in *Instance) fault(f *vm.Fault, t uint32, all bool) {
 		r.Pos = s.rules.positions[f.At]
 	}
 	s.opt.OnFault(in, r)
+}
+
+// logged hands on what the bodies that just ran have logged.
+func (in *Instance) logged() {
+	s := in.shard
+	if s.log == nil || s.opt.OnLog == nil {
+		return
+	}
+	area, lost := s.log.Records()
+	if len(area) == 0 && lost == 0 {
+		return
+	}
+	r := LogReport{Tick: in.tick, Lost: lost}
+	var err error
+	if r.Lines, err = s.prog.ReadLog(area); err != nil {
+		r.Lost++ // what the module wrote is not to be trusted, but no reason to stop
+	}
+	s.opt.OnLog(in, r)
 }
 
 // blamed reports whether a fault is that of one body run.

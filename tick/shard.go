@@ -26,9 +26,18 @@ type Sink interface{ Message(m []byte) }
 
 // Options are what a shard can be told. The zero value is good.
 type Options struct {
-	OnFault   func(in *Instance, f FaultReport) // called for each body run that failed, during Step or Create; may be nil
+	OnFault   func(in *Instance, f FaultReport) // called for each body run that failed, during Step, Send or Create; may be nil
+	OnLog     func(in *Instance, l LogReport)   // called for each tick that logged something, during Step or Create; may be nil
 	Compiled  *vm.Compiled                      // of prog.Server, to share it between shards; it stays the caller's. nil: the shard compiles its own
 	StartTick uint32                            // the tick of state 0, for tests of the wrap
+}
+
+// LogReport is what the bodies of one tick wrote with log(). A tick that runs again
+// because of a late command logs nothing anew.
+type LogReport struct {
+	Tick  uint32
+	Lines []body.LogLine
+	Lost  int // lines for which there was no room
 }
 
 // FaultReport tells of a body run that failed. Nothing of the run had an effect.
@@ -82,6 +91,8 @@ type Shard struct {
 	machine  machine
 	slots    *vm.Slots
 	pool     vm.Pool // of past states
+	log      *vm.Log // nil where the bodies do not log
+	prog     *body.Program
 
 	instances int
 	turn      int // ticks that may be run again in this turn of the loop
@@ -206,7 +217,7 @@ func NewShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	if err == nil {
 		var s *Shard
 		if s, err = newShard(def, prog, hash, o, m); err == nil {
-			s.compiled = own
+			s.compiled, s.log = own, m.Log()
 			return s, nil
 		}
 		err = errors.Join(err, m.Close())
@@ -219,7 +230,7 @@ func NewShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 
 // newShard is NewShard on a machine, which becomes the shard's.
 func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options, m machine) (*Shard, error) {
-	s := &Shard{def: def, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m, turn: math.MaxInt}
+	s := &Shard{def: def, prog: prog, layout: prog.ServerLayout, hash: hash, opt: o, rules: newRules(def, prog), machine: m, turn: math.MaxInt}
 	if len(prog.Commands) != len(def.Commands) || len(s.layout.Types) != len(def.Types) {
 		return nil, errors.New("the bodies are another definition's")
 	}

@@ -35,6 +35,7 @@ func (in *Instance) Step() {
 		return
 	}
 	in.tick = t
+	in.logged()
 	in.filing.advance(t)
 	in.timeline.count(t, in.counters(), false)
 	s.stats.Ticks++
