@@ -70,9 +70,12 @@ type toucher struct {
 	sets   map[*ir.Local][]ir.Expr
 }
 
-// origin follows locals that are set once, to another.
+// origin follows locals that are set once, to another; of a circle it gives any.
 func (t *toucher) origin(l *ir.Local) *ir.Local {
-	for len(t.sets[l]) == 1 {
+	for range len(t.sets) {
+		if len(t.sets[l]) != 1 {
+			break
+		}
 		g, ok := t.sets[l][0].(*ir.Get)
 		if !ok {
 			break

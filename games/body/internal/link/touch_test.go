@@ -57,3 +57,12 @@ func TestTouchedTypes(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// Locals that are set to one another only end the search all the same.
+func TestTouchedCircles(t *testing.T) {
+	a, b, c := &ir.Local{Name: "a", Type: ir.I32}, &ir.Local{Name: "b", Type: ir.I32}, &ir.Local{Name: "c", Type: ir.I32}
+	body := []ir.Stmt{&ir.Set{Local: a, X: ir.Read(a)}, &ir.Set{Local: b, X: ir.Read(c)}, &ir.Set{Local: c, X: ir.Read(b)}}
+	if got := text(touched(body)); got != text(body) {
+		t.Errorf("got\n%s", got)
+	}
+}
