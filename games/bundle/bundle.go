@@ -24,6 +24,7 @@ import (
 
 	"gamehoster/games"
 	"gamehoster/games/diag"
+	"gamehoster/games/internal/tokens"
 )
 
 // Library is what a page loads.
@@ -198,6 +199,11 @@ func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		}
 		text, _ := b.game.Source(args.Path)
 		contents = string(text)
+		if loader != api.LoaderText {
+			if problem := b.refused(args.Path, contents); problem != nil {
+				return api.OnLoadResult{Errors: []api.Message{*problem}}, nil
+			}
+		}
 	case buildSpace:
 		if args.Path == "config" {
 			contents, loader = b.config, api.LoaderJSON
@@ -206,6 +212,26 @@ func (b *builder) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		}
 	}
 	return api.OnLoadResult{Contents: &contents, Loader: loader}, nil
+}
+
+// limits keep esbuild, which recurses and has to read whatever an author sends, from
+// running out of stack: that would end the process, and no recover helps.
+var limits = tokens.Limits{Nesting: 500, Tokens: 10000, Elses: 5000, Angles: 2000}
+
+// refused is why a file is not given to esbuild; nil if it is.
+func (b *builder) refused(file, text string) *api.Message {
+	at, p := limits.Check(text)
+	if p == tokens.Fine {
+		return nil
+	}
+	m := &api.Message{Text: "this is nested too deeply to be read"}
+	if p == tokens.NoText {
+		m.Text = "the file is not UTF-8 text from here on"
+	}
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	m.Location = &api.Location{File: gameSpace + ":" + file, Line: 1 + strings.Count(text[:start], "\n"), Column: at - start, LineText: line}
+	return m
 }
 
 // findings turns esbuild's messages into ours.
