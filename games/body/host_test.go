@@ -3,6 +3,7 @@ package body_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,6 +16,8 @@ import (
 	"gamehoster/games/body"
 	"gamehoster/games/schema"
 )
+
+var le = binary.LittleEndian
 
 // define makes a definition from lines like
 //
@@ -137,6 +140,7 @@ func compile(t testing.TB, def *schema.Definition, text string) *body.Program {
 // world is one instance in a module, run by wazero as the engine does.
 type world struct {
 	t      testing.TB
+	close  func()
 	def    *schema.Definition
 	prog   *body.Program
 	layout *schema.Layout
@@ -144,6 +148,8 @@ type world struct {
 	base   uint32
 	input  uint32
 	tickFn api.Function
+
+	startFault error // of a start body
 }
 
 type worldOptions struct {
@@ -154,48 +160,87 @@ type worldOptions struct {
 
 func newWorld(t testing.TB, def *schema.Definition, p *body.Program, o worldOptions) *world {
 	t.Helper()
+	w, err := openWorld(def, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	w.t = t
+	if w.startFault != nil {
+		t.Fatalf("start: %v", w.startFault)
+	}
+	return w
+}
+
+// openWorld is newWorld for tests that close it themselves. A start body that
+// fails leaves a world of defaults, as the engine does.
+func openWorld(def *schema.Definition, p *body.Program, o worldOptions) (*world, error) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfigCompiler()
 	if o.interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
-	r := wazero.NewRuntimeWithConfig(ctx, config.WithMemoryLimitPages(64))
-	t.Cleanup(func() { r.Close(ctx) })
-	w := &world{t: t, def: def, prog: p, layout: p.ServerLayout}
+	r := wazero.NewRuntimeWithConfig(ctx, config.WithMemoryLimitPages(64).WithDebugInfoEnabled(false))
+	w := &world{def: def, prog: p, layout: p.ServerLayout, close: func() { r.Close(ctx) }}
 	code := p.Server
 	if o.client {
 		code, w.layout = p.Client, p.ClientLayout
 	}
 	compiled, err := r.CompileModule(ctx, code)
-	if err != nil {
-		t.Fatalf("module: %v", err)
+	if err == nil {
+		w.mod, err = r.InstantiateModule(ctx, compiled, wazero.NewModuleConfig())
 	}
-	if w.mod, err = r.InstantiateModule(ctx, compiled, wazero.NewModuleConfig()); err != nil {
-		t.Fatalf("module: %v", err)
+	if err != nil {
+		w.close()
+		return nil, fmt.Errorf("module: %w", err)
 	}
 	w.tickFn = w.mod.ExportedFunction("tick")
 	heap := uint32(w.mod.ExportedGlobal("heap").Get())
 	if heap%64 != 0 || heap == 0 {
-		t.Fatalf("heap at %d", heap)
+		w.close()
+		return nil, fmt.Errorf("heap at %d", heap)
 	}
 	w.base = heap
 	w.input = heap + uint32(w.layout.Size)
-	need := w.input + 4096
+	need := w.input + 16384
 	if have := w.mod.Memory().Size(); have < need {
 		if _, ok := w.mod.Memory().Grow((need - have + 65535) / 65536); !ok {
-			t.Fatal("memory does not grow")
+			w.close()
+			return nil, errors.New("memory does not grow")
 		}
 	}
+	w.header(o)
+	if !o.client {
+		if _, err := w.mod.ExportedFunction("start").Call(ctx, uint64(w.base)); err != nil {
+			w.startFault = w.faultError(err)
+			clear(w.block())
+			w.header(o)
+			w.defaults()
+		}
+	}
+	return w, nil
+}
+
+func (w *world) header(o worldOptions) {
 	w.put32(schema.HeaderNextShared, schema.FirstShared)
 	w.put32(schema.HeaderNextServer, schema.FirstServer)
 	w.mod.Memory().WriteUint64Le(w.base+schema.HeaderSeed, o.seed)
 	if !o.client {
 		w.mod.Memory().WriteUint64Le(w.base+schema.HeaderServerSeed, o.serverSeed)
-		if _, err := w.mod.ExportedFunction("start").Call(ctx, uint64(w.base)); err != nil {
-			t.Fatalf("start: %v", w.faultError(err))
+	}
+}
+
+// defaults are those of the instance's fields.
+func (w *world) defaults() {
+	row := w.rows(schema.InstanceType)[0]
+	for i, f := range w.def.Instance().Fields {
+		at := w.layout.Types[schema.InstanceType].Offsets[i]
+		if f.Kind == schema.Str {
+			row[at] = byte(copy(row[at+1:at+1+f.Len], f.Text))
+		} else {
+			schema.StoreNumber(f.Kind, row[at:], f.Default)
 		}
 	}
-	return w
 }
 
 func (w *world) put32(off int, v uint32) { w.mod.Memory().WriteUint32Le(w.base+uint32(off), v) }
@@ -307,12 +352,45 @@ func (w *world) tick(in input) error {
 	return nil
 }
 
+// step runs one tick as the engine does: again, without the body and actor that
+// failed, and from the ninth time on without the body. It gives what was skipped.
+func (w *world) step(in input) (skips []skip, err error) {
+	before := append([]byte{}, w.block()...)
+	for {
+		in.skips = skips
+		err := w.tick(in)
+		var f *faultErr
+		if !errors.As(err, &f) {
+			return skips, err
+		}
+		if f.fault == body.FaultTickCap {
+			return skips, err
+		}
+		copy(w.block(), before)
+		k, times := skip{f.number, f.actor}, 0
+		for _, old := range skips {
+			if old.body == k.body {
+				times++
+			}
+		}
+		if times > 8 {
+			return skips, fmt.Errorf("what is to be skipped has failed: %w", err)
+		}
+		if times == 8 {
+			k.actor = schema.AllActors
+		}
+		skips = append(skips, k)
+	}
+}
+
 // faultErr is a trap with what the module says about it.
 type faultErr struct {
 	fault body.Fault
 	at    string
 	body  string
 	actor uint32
+
+	number uint32 // of the body
 }
 
 func (e *faultErr) Error() string {
@@ -320,11 +398,15 @@ func (e *faultErr) Error() string {
 }
 
 func (w *world) faultError(err error) error {
-	if !strings.Contains(err.Error(), "unreachable") {
+	global := func(name string) uint32 { return uint32(w.mod.ExportedGlobal(name).Get()) }
+	fault := body.Fault(global("fault"))
+	if !strings.Contains(err.Error(), "unreachable") || fault == body.FaultNone {
 		return err
 	}
-	global := func(name string) uint32 { return uint32(w.mod.ExportedGlobal(name).Get()) }
-	return &faultErr{body.Fault(global("fault")), w.prog.Positions[global("fault_at")].String(), w.prog.Bodies[global("fault_body")].Name, global("fault_actor")}
+	// So that a trap which says nothing is not taken for this one.
+	w.mod.ExportedGlobal("fault").(api.MutableGlobal).Set(uint64(body.FaultNone))
+	number := global("fault_body")
+	return &faultErr{fault, w.prog.Positions[global("fault_at")].String(), w.prog.Bodies[number].Name, global("fault_actor"), number}
 }
 
 func (w *world) must(in input) {

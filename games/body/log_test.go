@@ -75,7 +75,7 @@ func TestLog(t *testing.T) {
 		w.must(drive(i))
 		take()
 	}
-	_, want := twinLogged(t, def, p, bodies(logText), worldOptions{}, ticks, ticks+1, drive)
+	want := twinLogged(t, def, p, bodies(logText), worldOptions{}, ticks, drive)
 	if len(got) != len(want) {
 		t.Fatalf("%d lines, Node has %d", len(got), len(want))
 	}

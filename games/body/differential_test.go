@@ -1,0 +1,275 @@
+package body_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gamehoster/games"
+	"gamehoster/games/body"
+	"gamehoster/games/body/internal/gen"
+	"gamehoster/games/diag"
+	"gamehoster/games/schema"
+)
+
+var (
+	firstSeed = flag.Uint64("seed", 0, "the first random game's seed; 0 for the usual ones")
+	programs  = flag.Int("programs", 0, "how many random games to run; 0 for the usual number")
+)
+
+// thorough is set where there is time: by what a change must pass.
+var thorough = os.Getenv("GAMEHOSTER_THOROUGH") != ""
+
+// scaled is how much of something to do: a tenth if there is no time for all, and
+// next to nothing under the race detector, which makes everything slow and has
+// nothing to find in what a test does.
+func scaled(all int) int {
+	switch {
+	case raceDetector:
+		return max(1, all/200)
+	case thorough:
+		return all
+	}
+	return max(1, all/10)
+}
+
+// failure is what is wrong with a game, and at which step that showed.
+type failure struct {
+	step string
+	err  error
+}
+
+func (f *failure) Error() string { return f.step + ": " + f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func failed(step string, format string, args ...any) error {
+	return &failure{step, fmt.Errorf(format, args...)}
+}
+
+// randomGame is a game of the generator, compiled.
+type randomGame struct {
+	*gen.Game
+	def    *schema.Definition
+	prog   *body.Program
+	inputs []input // by tick
+}
+
+// compileRandom compiles a random game, which must be possible.
+func compileRandom(g *gen.Game, o body.Options) (r *randomGame, err error) {
+	def, list := games.ParseDefinition("random", []byte(g.Definition()))
+	if list.Failed() {
+		return nil, failed("definition", "%w", list)
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			r, err = nil, failed("compiler", "%v", fault)
+		}
+	}()
+	p, list := body.Compile(def, g.Sources(), o)
+	if p == nil {
+		return nil, failed("compile: "+firstError(list), "%w", list)
+	}
+	r = &randomGame{Game: g, def: def, prog: p, inputs: make([]input, g.Ticks+1)}
+	for _, e := range g.Events() {
+		if e.Tick > g.Ticks {
+			continue
+		}
+		in := &r.inputs[e.Tick]
+		switch e.What {
+		case gen.Join:
+			in.joins = append(in.joins, join{e.Player, e.Name})
+		case gen.Leave:
+			in.leaves = append(in.leaves, e.Player)
+		case gen.Send:
+			for _, c := range def.Commands {
+				if c.Name == e.Command {
+					in.commands = append(in.commands, sent(c, e))
+				}
+			}
+		}
+	}
+	return r, nil
+}
+
+// firstError is the first error of a list, without what is different after a cut.
+func firstError(list diag.List) string {
+	for _, d := range list {
+		if d.Severity == diag.Error {
+			return strings.Map(func(c rune) rune {
+				if '0' <= c && c <= '9' {
+					return -1
+				}
+				return c
+			}, d.Message)
+		}
+	}
+	return ""
+}
+
+func sent(c *schema.Command, e *gen.Event) command {
+	m := command{player: e.Player, seq: e.Seq, number: c.Index}
+	for _, f := range c.Fields {
+		m.values = append(m.values, e.Values[f.Name])
+		m.texts = append(m.texts, e.Texts[f.Name])
+	}
+	return m
+}
+
+var randomSeeds = worldOptions{seed: 0xfedcba9876543210, serverSeed: 77}
+
+// lines are the states of a game that is run by wazero.
+func (r *randomGame) lines(o worldOptions) (lines []string, faults int, err error) {
+	o.seed, o.serverSeed = randomSeeds.seed, randomSeeds.serverSeed
+	w, err := openWorld(r.def, r.prog, o)
+	if err != nil {
+		return nil, 0, failed("module", "%w", err)
+	}
+	defer w.close()
+	if w.startFault != nil {
+		faults++
+	}
+	lines = append(lines, w.line(false))
+	for t := 1; t <= r.Ticks; t++ {
+		skips, err := w.step(r.inputs[t])
+		if err != nil {
+			return nil, 0, failed("run", "tick %d: %w", t, err)
+		}
+		faults += len(skips)
+		lines = append(lines, w.line(false))
+	}
+	return lines, faults, nil
+}
+
+// compare runs a random game everywhere and finds what differs.
+func compareRandom(g *gen.Game) error {
+	r, err := compileRandom(g, body.Options{BodyFuel: 1 << 14})
+	if err != nil {
+		return err
+	}
+	got, faults, err := r.lines(worldOptions{})
+	if err != nil {
+		return err
+	}
+	job := newTwinJob(r.def, r.prog, g.Twins(), randomSeeds)
+	job.Ticks = g.Ticks
+	w := &world{def: r.def, prog: r.prog, layout: r.prog.ServerLayout}
+	for t := 1; t <= g.Ticks; t++ {
+		job.input(t, r.inputs[t], w.encode(r.inputs[t]))
+	}
+	job.modules(r.prog)
+	if g.Seed%4 != 0 {
+		job.Server = nil // which another engine has run
+	}
+	reply, err := runTwin(job)
+	if err != nil {
+		what, _, _ := strings.Cut(err.Error(), ":") // which engine, or which error of JavaScript
+		return failed("node: "+what, "%w", err)
+	}
+	if err := sameLines("node", reply.Lines, got); err != nil {
+		return err
+	}
+	if reply.Faults != faults {
+		return failed("faults", "%d in node, %d in the module", reply.Faults, faults)
+	}
+	if g.Seed%8 == 0 {
+		plain, err := compileRandom(g, body.Options{BodyFuel: 1 << 14, Plain: true})
+		if err != nil {
+			return err
+		}
+		unoptimised, _, err := plain.lines(worldOptions{interpreter: g.Seed%16 == 0})
+		if err != nil {
+			return err
+		}
+		return sameLines("the optimiser's input", unoptimised, got)
+	}
+	return nil
+}
+
+func sameLines(what string, want, got []string) error {
+	for i := range got {
+		if i >= len(want) || want[i] != got[i] {
+			return failed("state", "%s has another state %d", what, i)
+		}
+	}
+	return nil
+}
+
+// kindOf varies what games are like.
+func kindOf(seed uint64) gen.Options {
+	switch {
+	case seed%64 == 5:
+		return gen.Options{Size: 80, Faults: seed%128 == 5}
+	case seed%8 == 1:
+		return gen.Options{Size: 24}
+	case seed%4 == 2:
+		return gen.Options{Faults: true}
+	case seed%8 == 4:
+		return gen.Options{Shared: true}
+	}
+	return gen.Options{}
+}
+
+// TestRandomGames runs random games as wasm by wazero and by Node, and as the
+// JavaScript they are, and demands equal bits of every field after every tick, for
+// the server's module and for the client's. Half of the seeds are always the same,
+// the others change by the hour and keep looking.
+func TestRandomGames(t *testing.T) {
+	n := scaled(10000)
+	seeds := []uint64{1, 1_000_000 * uint64(time.Now().Unix()/3600)}
+	if *programs > 0 {
+		n = *programs
+	}
+	if *firstSeed > 0 {
+		seeds = []uint64{*firstSeed}
+	}
+	each := (n + len(seeds) - 1) / len(seeds)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what a game leaves behind is dead at once
+	began := time.Now()
+	var next, faults atomic.Int64
+	var found atomic.Pointer[gen.Game]
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for found.Load() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= each*len(seeds) {
+					return
+				}
+				seed := seeds[i/each] + uint64(i%each)
+				g := gen.New(seed, kindOf(seed))
+				if compareRandom(g) != nil {
+					found.CompareAndSwap(nil, g)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if g := found.Load(); g != nil {
+		reportRandom(t, g, compareRandom)
+	}
+	t.Logf("%d games from seeds %v on, %d faults, in %v", n, seeds, faults.Load(), time.Since(began).Round(time.Second))
+}
+
+// reportRandom shrinks a game that fails and shows what is left of it.
+func reportRandom(t *testing.T, g *gen.Game, check func(g *gen.Game) error) {
+	t.Helper()
+	first := check(g)
+	var f *failure
+	if !errors.As(first, &f) {
+		t.Fatalf("seed %d fails only now and then", g.Seed)
+	}
+	again := fmt.Sprintf("go test ./games/body -run '%s$' -seed %d -programs 1", t.Name(), g.Seed)
+	g = gen.Shrink(g, func(g *gen.Game) bool {
+		var other *failure
+		return errors.As(check(g), &other) && other.step == f.step
+	}, time.Minute)
+	t.Fatalf("%s\nthe whole of it: %v\nagain: %s\n\nwhat is left of it, which fails with %v:\n%s", f.step, first, again, check(g), g)
+}

@@ -1,0 +1,360 @@
+package gen
+
+import (
+	"fmt"
+
+	"gamehoster/games/schema"
+)
+
+// block makes statements.
+func (s *scope) block(n, depth int) *Node {
+	l := list("\n")
+	known := len(s.vars)
+	for range n {
+		if s.left <= 0 && len(l.Kids) > 0 {
+			break
+		}
+		s.left--
+		s.cost += s.weight
+		l.Kids = append(l.Kids, s.statement(depth))
+	}
+	// What was computed shows in the state.
+	for _, v := range s.vars[known:] {
+		if p, ok := s.some(func(f *field) bool { return f.kind.Number() && s.writable(f) }); ok && v.kind == number && s.chance(60) {
+			l.Kids = append(l.Kids, statement(p.text+" = "+v.name+";"))
+		}
+	}
+	return l
+}
+
+func statement(text string, kids ...*Node) *Node { return node(Statement, text, kids...) }
+
+// affordable tells whether what is being made may run so many times as often.
+func (s *scope) affordable(times int) bool {
+	return s.weight*times <= maxWeight && s.cost+4*s.weight*times <= maxCost
+}
+
+func (s *scope) statement(depth int) *Node {
+	if depth > 0 {
+		switch s.r.IntN(16) {
+		case 0, 1, 2:
+			return s.choice(depth)
+		case 3:
+			return s.count(depth)
+		case 4:
+			return s.while(depth)
+		case 5, 6:
+			return s.visit(depth)
+		case 7:
+			return s.choose(depth)
+		case 8:
+			return s.spawn(depth)
+		case 9:
+			return s.narrow(depth)
+		}
+	}
+	switch s.r.IntN(18) {
+	case 0, 1:
+		x := s.number(3)
+		return statement("let "+s.declare(variable{kind: number, writable: true})+" = $;", x)
+	case 2:
+		x := s.number(3)
+		return statement("const "+s.declare(variable{kind: number})+" = $;", x)
+	case 3:
+		x := s.boolean(2)
+		return statement("let "+s.declare(variable{kind: boolean, writable: true})+" = $;", x)
+	case 4:
+		of := s.anyType()
+		x := s.object(of, 2)
+		if s.chance(50) {
+			return statement("const "+s.declare(variable{kind: object, of: of, null: true})+" = $;", x)
+		}
+		return statement("let "+s.declare(variable{kind: object, of: of, null: true, writable: true})+" = $;", x)
+	case 5, 6:
+		if v, ok := s.varOf(number, true); ok {
+			return statement(v.name+" "+s.pick("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>=")+" $;", s.number(3))
+		}
+	case 7:
+		if v, ok := s.varOf(boolean, true); ok {
+			return statement(v.name+" = $;", s.boolean(2))
+		}
+	case 8:
+		return s.leave()
+	case 9:
+		return s.effect()
+	case 10:
+		if h := s.callable(nothing, nil); h != nil {
+			return statement("$;", s.call(Fixed, h, 2))
+		}
+	case 11:
+		return s.take()
+	case 12:
+		if v, ok := s.someVar(s.assignable); ok {
+			return statement(v.name+" = $;", s.object(v.of, 2))
+		}
+	case 13:
+		if s.result == nothing && s.chance(25) && s.loops == 0 {
+			return statement("if ($) return;", s.condition(2))
+		}
+	}
+	return s.store()
+}
+
+// assignable passes variables of objects that are not taken to be there now.
+func (s *scope) assignable(v variable) bool {
+	for _, other := range s.vars {
+		if other.name == v.name && !other.null {
+			return false
+		}
+	}
+	return v.kind == object && v.writable
+}
+
+// store writes a field.
+func (s *scope) store() *Node {
+	p, ok := s.some(s.writable)
+	if !ok {
+		return statement(";")
+	}
+	switch f := p.field; {
+	case f.kind == schema.Bool:
+		return statement(p.text+" = $;", s.boolean(2))
+	case f.kind == schema.Ref:
+		return statement(p.text+" = $;", s.object(s.types[f.ref], 2))
+	case f.kind == schema.Str:
+		if q, ok := s.read(is(schema.Str)); ok && s.chance(50) {
+			return statement(p.text + " = " + q.text + ";")
+		}
+		return statement(p.text + " = " + quote(s.textLiteral(f.len)) + ";")
+	case s.readable(f) && s.chance(20):
+		return statement(p.text + s.pick("++", "--") + ";")
+	case s.readable(f):
+		return statement(p.text+" "+s.pick("=", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>>=")+" $;", s.number(3))
+	}
+	return statement(p.text+" = $;", s.number(3))
+}
+
+// choice is if, with or without else.
+func (s *scope) choice(depth int) *Node {
+	test := s.condition(2)
+	then := s.inner(1+s.r.IntN(3), depth-1)
+	switch s.r.IntN(4) {
+	case 0:
+		return statement("if ($) {\n$\n} else {\n$\n}", test, then, s.inner(1+s.r.IntN(2), depth-1))
+	case 1:
+		other := s.condition(1)
+		return statement("if ($) {\n$\n} else if ($) {\n$\n} else {\n$\n}", test, then, other, s.inner(1, depth-1), s.inner(1, depth-1))
+	case 2:
+		// A name of the block's own hides one outside.
+		if v, ok := s.varOf(number, true); ok {
+			s.vars = append(s.vars, variable{name: v.name, kind: number, writable: true})
+			hiding := s.inner(1+s.r.IntN(2), depth-1)
+			s.vars = s.vars[:len(s.vars)-1]
+			return statement("if ($) {\nlet "+v.name+" = $;\n$\n}", test, s.literal(), hiding)
+		}
+	}
+	return statement("if ($) {\n$\n}", test, then)
+}
+
+// Where counting begins: also where what follows is no more an i32 or a u32.
+var beginnings = [...]float64{0, 0, 0, 0, 1, 2, -3, 0.5, 2147483645, -2147483650, 4294967293, 250, 65533}
+
+// count is a for loop over numbers.
+func (s *scope) count(depth int) *Node {
+	times := 2 + s.r.IntN(6)
+	if !s.affordable(times) {
+		return s.store()
+	}
+	v := variable{name: s.name("i"), kind: number}
+	from := beginnings[s.r.IntN(len(beginnings))]
+	body := s.repeated(times, func() *Node { return s.with(v, 1+s.r.IntN(3), depth-1) })
+	leave := s.jump(v)
+	var head string
+	switch s.r.IntN(6) {
+	case 0:
+		head = fmt.Sprintf("for (let %s = %.1f; %s > %.1f; %s--) {\n$\n$\n}", v.name, from+float64(times), v.name, from, v.name)
+	case 1:
+		head = fmt.Sprintf("for (let %s = %.0f; %s !== %.0f; ++%s) {\n$\n$\n}", v.name, from, v.name, from+float64(times), v.name)
+		if from != float64(int64(from)) {
+			head = fmt.Sprintf("for (let %s = 0; %s <= %d; %s += 2) {\n$\n$\n}", v.name, v.name, times, v.name)
+		}
+	case 2:
+		w := s.name("j")
+		head = fmt.Sprintf("for (let %s = %.1f, %s = %d; %s > 0; %s++, %s--) {\n$\n$\n}", v.name, from, w, times, w, v.name, w)
+	default:
+		head = fmt.Sprintf("for (let %s = %.1f; %s < %.1f; %s%s) {\n$\n$\n}", v.name, from, v.name, from+float64(times), v.name, s.pick("++", " += 1.5", " += 2"))
+	}
+	return statement(head, body, leave)
+}
+
+// jump is what may leave a loop, or nothing. v is the loop's counter, if it has one.
+func (s *scope) jump(v variable) *Node {
+	l := list("\n")
+	switch s.r.IntN(6) {
+	case 0, 1:
+		l.Kids = append(l.Kids, statement("if ($) "+s.pick("break", "continue")+";", s.condition(1)))
+	case 2:
+		if v.name != "" {
+			s.vars = append(s.vars, v)
+			l.Kids = append(l.Kids, statement("if ($) break;", s.boolean(2)))
+			s.vars = s.vars[:len(s.vars)-1]
+		}
+	}
+	return l
+}
+
+// while is a loop with the test in front or behind.
+func (s *scope) while(depth int) *Node {
+	times := 1 + s.r.IntN(6)
+	if !s.affordable(times) {
+		return s.store()
+	}
+	v := variable{name: s.name("n"), kind: number}
+	body := s.repeated(times, func() *Node { return s.with(v, 1+s.r.IntN(2), depth-1) })
+	leave := s.jump(variable{})
+	switch s.r.IntN(4) {
+	case 0:
+		return statement(fmt.Sprintf("let %s = %d;\ndo {\n$\n$\n} while (%s-- > 1);", v.name, times, v.name), body, leave)
+	case 1:
+		return statement(fmt.Sprintf("let %s = %d;\nwhile (%s) {\n%s--;\n$\n$\n}", v.name, times, v.name, v.name), body, leave)
+	case 2:
+		return statement(fmt.Sprintf("let %s = %d.5;\nfor (;;) {\nif (%s < 1) break;\n%s /= 2;\n$\n$\n}", v.name, 1<<times, v.name, v.name), body, leave)
+	}
+	return statement(fmt.Sprintf("let %s = %d;\nwhile (%s-- > 0) {\n$\n$\n}", v.name, times, v.name), body, leave)
+}
+
+// visit goes over a collection, maybe looking for one of it.
+func (s *scope) visit(depth int) *Node {
+	of := s.anyType()
+	if !s.affordable(of.max) {
+		return s.store()
+	}
+	v := variable{name: s.name("o"), kind: object, of: of}
+	if s.chance(25) {
+		best, least := s.name("best"), s.name("least")
+		s.vars = append(s.vars, v)
+		key := s.number(1)
+		s.vars = s.vars[:len(s.vars)-1]
+		n := statement(fmt.Sprintf("let %s = null;\nlet %s = Infinity;\nfor (const %s of game.%s) {\nconst k = $;\nif (k < %s) { %s = %s; %s = k; }\n}",
+			best, least, v.name, of.plural, least, best, v.name, least), key)
+		s.vars = append(s.vars, variable{name: best, kind: object, of: of, null: true}, variable{name: least, kind: number, writable: true})
+		return n
+	}
+	body := s.repeated(of.max, func() *Node { return s.with(v, 1+s.r.IntN(3), depth-1) })
+	return statement(fmt.Sprintf("for (%s %s of game.%s) {\n$\n$\n}", s.pick("const", "const", "let"), v.name, of.plural), body, s.jump(variable{}))
+}
+
+// choose is a switch.
+func (s *scope) choose(depth int) *Node {
+	d := depth - 1
+	end := func() string { return s.pick("break;", "break;", "") }
+	switch s.r.IntN(4) {
+	case 0:
+		return statement("switch ($) {\ncase true: {\n$\n"+end()+" }\ncase false: {\n$\n}\n}", s.boolean(2), s.inner(1, d), s.inner(1, d))
+	case 1:
+		if p, ok := s.read(is(schema.Str)); ok {
+			a, b := s.textLiteral(255), s.textLiteral(255)
+			if a != b {
+				return statement("switch ("+p.text+") {\ncase "+quote(a)+": {\n$\n"+end()+" }\ncase "+quote(b)+": {\n$\n"+end()+" }\ndefault: {\n$\n}\n}", s.inner(1, d), s.inner(1, d), s.inner(1, d))
+			}
+		}
+	case 2:
+		return statement("switch ($) {\ncase $: {\n$\n"+end()+" }\ndefault: {\n$\n"+end()+" }\ncase $: {\n$\n}\n}",
+			s.number(2), s.number(1), s.inner(1, d), s.inner(1, d), s.number(1), s.inner(1, d))
+	}
+	return statement("switch ($ & 3) {\ncase 0: {\n$\n"+end()+" }\ncase 1: "+end()+"\ncase 2: {\n$\n"+end()+" }\ndefault: {\n$\n}\n}",
+		s.number(2), s.inner(1, d), s.inner(1, d), s.inner(1, d))
+}
+
+// spawn makes an object and does something with it.
+func (s *scope) spawn(depth int) *Node {
+	of := s.entity()
+	made, ok := "game."+of.plural+".spawn()", true
+	kids := []*Node{}
+	if of.owned {
+		if _, ok = s.here(s.types[schema.PlayerType]); ok {
+			made = "game." + of.plural + ".spawn($)"
+			kids = append(kids, s.present(s.types[schema.PlayerType], 1))
+		}
+	}
+	if !ok {
+		return s.store()
+	}
+	if s.chance(15) {
+		return statement(made+";", kids...)
+	}
+	v := variable{name: s.name("made"), kind: object, of: of}
+	if s.risky && s.chance(30) {
+		s.vars = append(s.vars, v)
+		return statement("const "+v.name+" = "+made+";\n$", append(kids, s.store())...)
+	}
+	body := s.with(v, 1+s.r.IntN(3), depth-1)
+	return statement("const "+v.name+" = "+made+";\n"+s.pick("if ("+v.name+")", "if ("+v.name+" !== null)")+" {\n$\n}", append(kids, body)...)
+}
+
+// narrow uses an object that may be null where it is not.
+func (s *scope) narrow(depth int) *Node {
+	v, ok := s.maybe(nil)
+	if !ok || s.chance(40) {
+		of := s.anyType()
+		x := s.object(of, 2)
+		v = variable{name: s.name("got"), kind: object, of: of}
+		return statement("const "+v.name+" = $;\nif ("+v.name+") {\n$\n}", x, s.with(v, 1+s.r.IntN(3), depth-1))
+	}
+	v.null = false
+	switch s.r.IntN(3) {
+	case 0:
+		return statement("if ("+v.name+" === null) {\n$\n} else {\n$\n}", s.inner(1, depth-1), s.with(v, 1+s.r.IntN(2), depth-1))
+	case 1:
+		test := s.condition(1)
+		return statement("if ("+v.name+" && $) {\n$\n}", test, s.with(v, 1+s.r.IntN(2), depth-1))
+	}
+	return statement("if ("+v.name+s.pick("", " !== null")+") {\n$\n}", s.with(v, 1+s.r.IntN(2), depth-1))
+}
+
+// leave removes an object.
+func (s *scope) leave() *Node {
+	v, ok := s.someVar(func(v variable) bool {
+		return v.kind == object && !v.null && (v.of.index != schema.PlayerType || s.server && s.chance(30))
+	})
+	if !ok {
+		return s.store()
+	}
+	return statement("if ($) "+v.name+".remove();", s.boolean(1))
+}
+
+// effect is what only server bodies can do, or a loop over what is removed.
+func (s *scope) effect() *Node {
+	switch {
+	case s.server && s.chance(30):
+		return statement("game.open = $;", s.boolean(2))
+	case s.server && s.chance(10):
+		return statement("if ($ === $) game.end();", s.number(1), s.number(1))
+	}
+	of := s.entity()
+	return statement("$?.remove();", s.reference(of, 1))
+}
+
+// take gives fields of an object names of their own.
+func (s *scope) take() *Node {
+	v, ok := s.here(nil)
+	if !ok {
+		return s.store()
+	}
+	text, sep := s.pick("const {", "let {"), " "
+	var taken []variable
+	for _, f := range v.of.fields {
+		if !s.readable(f) || !f.kind.Number() || s.chance(50) {
+			continue
+		}
+		name := s.name("t")
+		text += sep + f.name + ": " + name
+		sep = ", "
+		taken = append(taken, variable{name: name, kind: number, writable: text[0] == 'l'})
+	}
+	if len(taken) == 0 {
+		return s.store()
+	}
+	s.vars = append(s.vars, taken...)
+	return statement(text + " } = " + v.name + ";")
+}

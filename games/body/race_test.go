@@ -1,0 +1,5 @@
+//go:build race
+
+package body_test
+
+const raceDetector = true
