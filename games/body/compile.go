@@ -91,7 +91,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 		c.budget.Tick = DefaultTickFuel
 	}
 	c.lower = lower.New(c.rt, lower.Faults{Null: uint32(FaultNull), Index: uint32(FaultIndex), Name: uint32(FaultName)}, libm.Func)
-	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update}
+	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update, front.View: rt.View}
 	for _, b := range read.Bodies {
 		fn := c.lower.Func(b.Fn)
 		fn.Keep = true
@@ -138,13 +138,19 @@ func (c *compilation) program() *Program {
 		ServerLayout:     schema.NewLayout(c.def, schema.OnServer),
 		ClientLayout:     schema.NewLayout(c.def, schema.OnClient),
 		Commands:         make([]CommandBodies, len(c.def.Commands)),
-		HasView:          c.read.HasView,
 		WritesSharedOnly: true,
 		ServerRemoves:    c.serverRemoves,
 	}
 	for _, b := range c.read.Bodies {
 		side := schema.OnClient
-		if b.Server {
+		switch {
+		case b.Moment == front.View:
+			side = schema.OnServer
+			if p.HasView = true; p.Views == nil {
+				p.Views = make([]bool, len(c.def.Types))
+			}
+			p.Views[b.Of.Index] = true
+		case b.Server:
 			side = schema.OnServer
 			p.WritesSharedOnly = false
 		}
@@ -181,6 +187,9 @@ func (c *compilation) roots(side schema.Side) []*ir.Func {
 	list := []*ir.Func{d.Tick()}
 	if side == schema.OnServer {
 		list = append(list, d.Start())
+		if view := d.View(); view != nil {
+			list = append(list, view)
+		}
 	}
 	if c.opt != nil {
 		c.opt.Run(list...)
@@ -193,6 +202,9 @@ func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) 
 	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded, g.Tail}
 	if layout.Side == schema.OnServer {
 		globals = append(globals, g.TickFuel, g.Secret, g.Secreted)
+		if slices.ContainsFunc(c.bodies, func(b rt.Body) bool { return b.Moment == rt.View }) {
+			globals = append(globals, g.ViewAt)
+		}
 		if c.rt.LogArea != nil {
 			globals = append(globals, g.LogUsed, g.LogLost)
 		}

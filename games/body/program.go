@@ -20,10 +20,10 @@ type Program struct {
 	Commands         []CommandBodies // by command number
 	Positions        []diag.Position // what the module's fault_at global indexes
 	Logs             []Log           // what records of the log name
-	HasView          bool            // there is a view.js: not every object is relevant to every viewer
+	HasView          bool            // there are view bodies: not every object is relevant to every viewer
 	WritesSharedOnly bool            // no server body exists: clients reproduce everything
 	ServerRemoves    []bool          // by type number: a server body may remove objects of the type
-	Views            []bool          // by type number: view.js judges objects of the type; nil without view.js
+	Views            []bool          // by type number: view.js judges objects of the type; nil where it judges none
 }
 
 // Body is one function that the engine calls.

@@ -30,6 +30,7 @@ const (
 	Join
 	OnCommand
 	Update
+	View // not in ticks
 )
 
 // Body is one function that the driver calls.
@@ -45,10 +46,9 @@ type Body struct {
 
 // Result is what Read found.
 type Result struct {
-	Bodies  []Body // in the order of body numbers
-	Files   *Files
-	List    diag.List
-	HasView bool
+	Bodies []Body // in the order of body numbers
+	Files  *Files
+	List   diag.List
 }
 
 // Read checks the bodies of a game. Files that are no bodies and that no body
@@ -59,14 +59,10 @@ func Read(def *schema.Definition, sources map[string][]byte) *Result {
 	l := &loader{sources: sources, modules: map[string]*module{}, files: files, report: r}
 	b := &bodies{typer: newTyper(def, l), report: r}
 	b.discover()
-	if _, ok := sources["view.js"]; ok {
-		r.place(diag.Error, diag.Position{File: "view.js", Line: 1, Column: 1}, "", "view bodies are not supported yet by this version: remove view.js")
-	}
 	b.reportInstances()
 	b.unknownExports()
 	r.list.Sort()
-	_, view := sources["view.js"]
-	return &Result{Bodies: b.list, Files: files, List: r.list, HasView: view}
+	return &Result{Bodies: b.list, Files: files, List: r.list}
 }
 
 // bodies finds the functions that the definition gives a meaning to.
@@ -96,6 +92,9 @@ func (b *bodies) discover() {
 	for _, t := range append(slices.Clone(def.Types[1:]), instance) {
 		b.body(Body{Name: t.Name + ".update", Moment: Update, Of: t})
 		b.body(Body{Name: t.Name + ".server.update", Moment: Update, Of: t, Server: true})
+	}
+	for _, t := range def.Types[1:] {
+		b.body(Body{Name: "view." + t.Name, Moment: View, Of: t, Server: true})
 	}
 }
 
@@ -135,13 +134,7 @@ func (b *bodies) body(body Body) bool {
 		b.report.errorf(s.at, "'%s' must be a function", name)
 		return true
 	}
-	var args []tree.Type
-	if body.Of.Index != schema.InstanceType {
-		args = append(args, tree.Type{Kind: tree.Object, Of: body.Of})
-	}
-	if body.Cmd != nil {
-		args = append(args, tree.Type{Kind: tree.Command, Cmd: body.Cmd})
-	}
+	args := b.arguments(body)
 	if n := len(s.params.List); n > len(args) {
 		b.report.errorf(s.params.List[len(args)].Idx0(), "%s is called with %s", name, arguments(len(args)))
 		return true
@@ -151,26 +144,47 @@ func (b *bodies) body(body Body) bool {
 		b.report.errorf(s.at, "%s", problem)
 		return true
 	}
-	body.Fn = in.fn
+	if body.Fn = in.fn; body.Moment == View && in.fn.Result.Kind != tree.Bool && in.fn.Result.Kind != tree.Bad {
+		b.report.errorf(s.at, "%s returns %s: a view body returns a bool, whether the viewer may see the object", name, in.fn.Result)
+	}
 	b.walked = append(b.walked, in)
 	b.list = append(b.list, body)
 	return true
 }
 
+// arguments are the types of what a body is called with.
+func (b *bodies) arguments(body Body) (args []tree.Type) {
+	if body.Moment == View { // the viewer, the object, and whether it is seen already
+		return []tree.Type{{Kind: tree.Object, Of: b.typer.def.Player()}, {Kind: tree.Object, Of: body.Of}, boolean}
+	}
+	if body.Of.Index != schema.InstanceType {
+		args = append(args, tree.Type{Kind: tree.Object, Of: body.Of})
+	}
+	if body.Cmd != nil {
+		args = append(args, tree.Type{Kind: tree.Command, Cmd: body.Cmd})
+	}
+	return args
+}
+
 // reportInstances gathers the findings of everything that a body reaches, and
 // checks that for what it may see.
 func (b *bodies) reportInstances() {
-	done := map[*instance]bool{}
+	type reached struct { // views have rules of their own
+		in   *instance
+		view bool
+	}
+	done := map[reached]bool{}
 	var visit func(in *instance, from Body)
 	visit = func(in *instance, from Body) {
-		if done[in] {
+		key := reached{in, from.Moment == View}
+		if done[key] {
 			return
 		}
-		done[in] = true
+		done[key] = true
 		for _, d := range in.report.list {
 			b.report.place(d.Severity, d.Pos, d.Source, "%s", d.Message)
 		}
-		checkSync(in.fn, from, b.report)
+		check(in.fn, from, b.report)
 		for c := range in.callee {
 			visit(c, from)
 		}

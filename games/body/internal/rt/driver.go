@@ -14,6 +14,7 @@ const (
 	Join
 	OnCommand
 	Update
+	View // called by itself
 )
 
 // Body is a compiled body, at its number's place in the driver's list.

@@ -24,6 +24,7 @@ type Globals struct {
 	Secret   *ir.Global // the same for serverRandom()
 	Secreted *ir.Global
 	Tail     *ir.Global // a second result, in the maths library
+	ViewAt   *ir.Global // server: see Driver.View
 	LogUsed  *ir.Global // server: see Log
 	LogLost  *ir.Global
 }
@@ -52,7 +53,7 @@ func New(def *schema.Definition) *Runtime {
 			Fuel: i32("fuel", false), TickFuel: &ir.Global{Name: "tick_fuel", Type: ir.I64}, Seq: i32("seq", false),
 			Seed: &ir.Global{Name: "seed", Type: ir.I64}, Seeded: i32("seeded", false),
 			Secret: &ir.Global{Name: "secret", Type: ir.I64}, Secreted: i32("secreted", false),
-			Tail: &ir.Global{Name: "tail", Type: ir.F64}, LogUsed: i32("log_used", true), LogLost: i32("log_lost", true),
+			Tail: &ir.Global{Name: "tail", Type: ir.F64}, ViewAt: i32("view_at", true), LogUsed: i32("log_used", true), LogLost: i32("log_lost", true),
 		},
 		def:     def,
 		funcs:   map[string]*ir.Func{},
