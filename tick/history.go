@@ -371,12 +371,15 @@ func (in *Instance) announced(id uint32) bool {
 }
 
 // deadSend is the newest send of which no viewer needs to know what it replaced:
-// the oldest base there is. A base that is too old does not count, as a snapshot
-// takes its place, and so does a viewer that waits for one.
+// the oldest base there is. A viewer whose base is too old gets a snapshot, whatever it
+// acks until then: what has come since is not kept for it.
 func (in *Instance) deadSend() uint64 {
 	dead := in.sends
 	for _, v := range in.viewers {
-		if v.due == causeNone && in.sends-v.base < historySends {
+		if v.due == causeNone && in.sends-v.base >= historySends {
+			v.due = CauseBase
+		}
+		if v.due == causeNone {
 			dead = min(dead, v.base)
 		}
 	}

@@ -16,6 +16,8 @@ type gameMaker struct {
 	game   *ticktest.Game
 	traps  bool // bodies may fail
 	server bool // there are server bodies beside those of start, join, leave and commands
+	views  bool // there are view bodies; then bodies touch their own objects alone
+	still  bool // server bodies of updates do nothing for now
 }
 
 type (
@@ -94,7 +96,30 @@ func (m *gameMaker) make() *ticktest.Game {
 			m.body(ticktest.Update, server, t.Index, 0)
 		}
 	}
+	if m.views {
+		for _, t := range m.def.Types[2:] {
+			if m.rng.IntN(3) > 0 {
+				m.view(t.Index)
+			}
+		}
+		if m.rng.IntN(3) == 0 {
+			m.view(player)
+		}
+	}
 	return m.game
+}
+
+// view makes a view body: what is seen depends on both and changes.
+func (m *gameMaker) view(typ int) {
+	shift, most, all := uint32(m.rng.IntN(6)), uint32(1+m.rng.IntN(5)), uint32(6)
+	m.game.Bodies = append(m.game.Bodies, ticktest.Body{Step: ticktest.View, Side: schema.OnServer, Type: typ,
+		See: func(w world, viewer, o ticktest.Object, held bool) bool {
+			rim := most
+			if held {
+				rim++
+			}
+			return (w.Get(o, 0)>>shift+viewer.ID()/2+w.Tick()/64)%all < rim
+		}})
 }
 
 func (m *gameMaker) body(s ticktest.Step, side schema.Side, typ, command int) {
@@ -104,6 +129,9 @@ func (m *gameMaker) body(s ticktest.Step, side schema.Side, typ, command int) {
 	}
 	m.game.Bodies = append(m.game.Bodies, ticktest.Body{Step: s, Side: side, Type: typ, Command: command,
 		Run: func(w world, self ticktest.Object) {
+			if m.still && side == schema.OnServer && s == ticktest.Update {
+				return
+			}
 			draw := w.Random
 			if side == schema.OnServer {
 				draw = w.ServerRandom
@@ -157,9 +185,10 @@ func (m *gameMaker) act(s ticktest.Step, side schema.Side, typ, command int) act
 			if owner&1 == 0 {
 				owner = 0
 			}
+			a, b := draw(1000), draw(1000)
 			if o, ok := w.Spawn(other, owner); ok {
-				w.Set(o, 0, w.Get(self, 0)+draw(1000))
-				w.Set(o, theirs, draw(1000))
+				w.Set(o, 0, w.Get(self, 0)+a)
+				w.Set(o, theirs, b)
 			}
 		}
 	case n < 9 && s == ticktest.Update && typ >= 2:
@@ -168,7 +197,7 @@ func (m *gameMaker) act(s ticktest.Step, side schema.Side, typ, command int) act
 				w.Remove(self)
 			}
 		}
-	case n < 10:
+	case n < 10 && !m.views:
 		return func(w world, self ticktest.Object, draw func(int) uint32) {
 			if draw(odds) != 0 {
 				return
@@ -179,7 +208,7 @@ func (m *gameMaker) act(s ticktest.Step, side schema.Side, typ, command int) act
 				}
 			})
 		}
-	case n == 10:
+	case n == 10 && !m.views:
 		return func(w world, self ticktest.Object, draw func(int) uint32) {
 			if draw(odds+1) != 0 {
 				return

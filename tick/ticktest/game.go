@@ -308,6 +308,9 @@ func (w *World) Arg(command, i int) uint32 {
 	return load(f, w.command[w.g.layout.Commands[command].Offsets[i]:])
 }
 
+// Owner is the owner of an object of an owned type; 0 for none.
+func (w *World) Owner(o Object) uint32 { return o.get(w.g.layout.Types[o.Type].Owner) }
+
 // Each calls f for the live objects of a type.
 func (w *World) Each(typ int, f func(o Object)) {
 	for i := range w.rows(typ) {
