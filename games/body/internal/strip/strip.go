@@ -12,6 +12,7 @@ package strip
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -27,15 +28,12 @@ type Problem struct {
 // TypeScript gives the JavaScript of a text and where its parts come from. The
 // problem is nil if there is none.
 func TypeScript(text string) (string, *Map, *Problem) {
-	result := api.Transform(text, api.TransformOptions{
-		Loader:     api.LoaderTS,
-		Target:     api.ESNext,
-		Charset:    api.CharsetUTF8,
-		Sourcemap:  api.SourceMapExternal,
-		LogLevel:   api.LogLevelSilent,
-		LogLimit:   1,
-		Sourcefile: "source.ts",
-	})
+	result := transform(text, "{}")
+	if len(result.Errors) == 0 && bare.Match(result.Code) && !bare.MatchString(text) {
+		// In statements that it takes for dead esbuild counts no uses, though it keeps
+		// the statements, and takes what is used there only for a type.
+		result = transform(text, `{"compilerOptions": {"verbatimModuleSyntax": true}}`)
+	}
 	if len(result.Errors) > 0 {
 		return "", nil, problem(text, result.Errors[0])
 	}
@@ -44,6 +42,22 @@ func TypeScript(text string) (string, *Map, *Problem) {
 		return "", nil, &Problem{Message: "the types cannot be taken out: " + err.Error()}
 	}
 	return string(result.Code), m, nil
+}
+
+// bare is an import of no names.
+var bare = regexp.MustCompile(`(?m)^\s*import\s*["']`)
+
+func transform(text, config string) api.TransformResult {
+	return api.Transform(text, api.TransformOptions{
+		Loader:      api.LoaderTS,
+		Target:      api.ESNext,
+		Charset:     api.CharsetUTF8,
+		Sourcemap:   api.SourceMapExternal,
+		LogLevel:    api.LogLevelSilent,
+		LogLimit:    1,
+		Sourcefile:  "source.ts",
+		TsconfigRaw: config,
+	})
 }
 
 func problem(text string, m api.Message) *Problem {

@@ -42,6 +42,13 @@ func TestPlacesOfTheSource(t *testing.T) {
 	m.Source(1 << 20)
 }
 
+func TestImportsOfDeadStatements(t *testing.T) {
+	code, _, p := TypeScript("import { f } from \"./f.js\";\nexport function update(self: any) {\n  if (1 || self.x) self.x = 1;\n  else f(self);\n}\n")
+	if p != nil || !strings.Contains(code, "import { f }") || !strings.Contains(code, "f(self)") {
+		t.Errorf("%v\n%s", p, code)
+	}
+}
+
 func TestSyntaxErrors(t *testing.T) {
 	text := "export function update(self) {\n  const é = 1; let x: number number;\n}\n"
 	_, _, p := TypeScript(text)
