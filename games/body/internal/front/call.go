@@ -34,7 +34,7 @@ func (w *walker) call(e *ast.CallExpression) tree.Expr {
 func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Expr {
 	name := callee.Name.String()
 	if b := w.find(name); b != nil {
-		return w.bad(callee.Idx, "'%s' is a variable, not a function", name)
+		return w.bad(callee.Idx, "\"%s\" is a variable, not a function", name)
 	}
 	s, problem := w.loader.lookup(w.symbol.module, name)
 	switch {
@@ -44,7 +44,7 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 		s.called = true
 		return w.callHelper(e, s)
 	case s != nil:
-		return w.bad(callee.Idx, "'%s' is a constant, not a function", name)
+		return w.bad(callee.Idx, "\"%s\" is a constant, not a function", name)
 	case w.symbol.module.names[name] != nil:
 		return &tree.NullLit{Node: node(e, badType)}
 	}
@@ -68,7 +68,7 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 	if help, ok := foreign[name]; ok {
 		return w.bad(callee.Idx, "%s", help)
 	}
-	return w.bad(callee.Idx, "there is no function '%s'%s", name, suggest(name, append(w.functions(), "random", "serverRandom")))
+	return w.bad(callee.Idx, "there is no function \"%s\"%s", name, suggest(name, append(w.functions(), "random", "serverRandom")))
 }
 
 // intrinsics are the functions of the maths library's own.
@@ -149,7 +149,10 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 		if w.types[name] != nil || w.def.Instance().Field(name) != nil {
 			return w.bad(at, "game.%s is not a function", name)
 		}
-		return w.bad(at, "game has no function '%s'%s", name, suggest(name, []string{"end"}))
+		if help, ok := elsewhere[name]; ok {
+			return w.bad(at, "%s", help)
+		}
+		return w.bad(at, "game has no function \"%s\": it has end()%s", name, suggest(name, []string{"end"}))
 	}
 	if of := w.collection(d.Left); of != nil {
 		return w.callCollection(e, of, name, d)
@@ -168,11 +171,11 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 			return &tree.Remove{Node: node(e, void), Of: of, Obj: obj}
 		}
 		if of.Field(name) != nil || name == "id" || name == "owner" {
-			return w.bad(at, "'%s' is a field, not a function", name)
+			return w.bad(at, "\"%s\" is a field, not a function", name)
 		}
-		return w.bad(at, "type %s has no function '%s'%s", of.Name, name, suggest(name, []string{"remove"}))
+		return w.bad(at, "type %s has no function \"%s\": it has remove()%s", of.Name, name, suggest(name, []string{"remove"}))
 	}
-	return w.bad(at, "%s has no function '%s'", obj.Type(), name)
+	return w.bad(at, "%s has no function \"%s\"", obj.Type(), name)
 }
 
 func (w *walker) callCollection(e *ast.CallExpression, of *schema.Type, name string, d *ast.DotExpression) tree.Expr {
@@ -209,7 +212,7 @@ func (w *walker) callCollection(e *ast.CallExpression, of *schema.Type, name str
 	case "remove", "delete":
 		return w.bad(d.Identifier.Idx, "an object is removed by itself: x.remove()")
 	}
-	return w.bad(d.Identifier.Idx, "a collection has no function '%s'%s", name, suggest(name, []string{"find", "spawn"}))
+	return w.bad(d.Identifier.Idx, "a collection has no function \"%s\"%s", name, suggest(name, []string{"find", "spawn"}))
 }
 
 func (w *walker) nonNullArg(x tree.Expr) tree.Expr {
@@ -228,7 +231,7 @@ func (w *walker) callMath(e *ast.CallExpression, name string, d *ast.DotExpressi
 	case !ok && mathConstants[name] != 0:
 		return w.bad(at, "Math.%s is a number: write it without ()", name)
 	case !ok:
-		return w.bad(at, "Math.%s is not supported%s", name, suggest(name, keys(mathFunctions)))
+		return w.bad(at, "Math.%s is not part of the body language%s", name, suggest(name, keys(mathFunctions)))
 	}
 	n := &tree.Math{Node: node(e, number), Name: name}
 	for _, a := range e.ArgumentList {

@@ -70,8 +70,8 @@ func (c *checker) write(x *tree.Assign, t *tree.Field) {
 	c.targets[t] = true
 	if t.Field.Sync == schema.Server {
 		c.report.errorf(t.At, "a shared body cannot write %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(t), c.serverFile())
-	} else if x.Op != tree.NoOp {
-		c.read(t)
+	} else if x.Op != tree.NoOp && (t.Field.Sync != schema.Sent || t.Field.Audience == schema.Owner) {
+		c.read(t) // browsers leave a sum of a sent field with itself out
 	}
 }
 
@@ -81,6 +81,9 @@ func (c *checker) read(x *tree.Field) {
 		c.report.errorf(x.At, "a shared body cannot read %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(x), c.serverFile())
 	case x.Field.Audience == schema.Owner:
 		c.report.errorf(x.At, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so give it the audience all, or move this to %s", fieldName(x), c.serverFile())
+	case x.Field.Sync == schema.Sent && !c.told[x.Field]:
+		c.told[x.Field] = true
+		c.report.warnf(x.At, "%s is sent: browsers have its value of the last send, so what they compute from it here can be off until the next keyframe; make it shared, or move this to %s", fieldName(x), c.serverFile())
 	}
 }
 

@@ -47,7 +47,7 @@ func (t *typer) topLevel(s *symbol, problem func(format string, args ...any)) *c
 		return c
 	}
 	if s.busy {
-		problem("the constant '%s' is made of itself", s.name)
+		problem("the constant \"%s\" is made of itself", s.name)
 		return nil
 	}
 	s.busy = true
@@ -132,7 +132,7 @@ func (w *walker) constantObject(e *ast.ObjectLiteral) *constant {
 			return nil
 		}
 		if name == "__proto__" || slices.Contains(c.keys, name) {
-			w.errorf(p.Idx0(), "'%s' cannot be a name here, or is there twice", name)
+			w.errorf(p.Idx0(), "\"%s\" cannot be a name here, or is there twice", name)
 			return nil
 		}
 		part := w.constant(value, false)
@@ -240,7 +240,7 @@ func (w *walker) viewMember(v *view, name string, at file.Idx) tree.Expr {
 		case p.keys == nil:
 			return w.bad(at, "a table has its elements and length only")
 		case p.key(name) == nil:
-			return w.bad(at, "%s has no '%s'%s", v.name, name, suggest(name, slices.Clone(p.keys)))
+			return w.bad(at, "%s has no \"%s\"%s", v.name, name, offer(name, p.keys))
 		default:
 			parts = append(parts, p.key(name))
 		}
@@ -466,10 +466,14 @@ func (w *walker) forOfTable(s *ast.ForOfStatement, id *ast.Identifier, v *view) 
 func (w *walker) bind(id *ast.Identifier, x tree.Expr, constant bool) []tree.Stmt {
 	v, ok := x.(*view)
 	if !ok {
-		return []tree.Stmt{&tree.Decl{Var: w.declare(id, x.Type(), constant), X: x}}
+		d := &tree.Decl{Var: w.declare(id, x.Type(), constant), X: x}
+		if s, ok := x.(*tree.Spawn); ok {
+			w.spawned[d.Var] = s.Of
+		}
+		return []tree.Stmt{d}
 	}
 	if !constant {
-		w.errorf(id.Idx, "'%s' stands for a part of the table %s, so it is declared with const", id.Name, v.name)
+		w.errorf(id.Idx, "\"%s\" stands for a part of the table %s, so it is declared with const", id.Name, v.name)
 	}
 	v, out := w.captured(v)
 	name := id.Name.String()

@@ -211,7 +211,7 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 	name := e.Name.String()
 	if b := w.find(name); b != nil {
 		if !b.ready {
-			return w.bad(e.Idx, "'%s' is used before it is declared", name)
+			return w.bad(e.Idx, "\"%s\" is used before it is declared", name)
 		}
 		if b.view != nil {
 			v := *b.view
@@ -243,12 +243,28 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 	case "Math":
 		return w.bad(e.Idx, "Math itself is not a value: call one of its functions")
 	case "random", "serverRandom":
-		return w.bad(e.Idx, "'%s' is not a value: call it", name)
+		return w.bad(e.Idx, "\"%s\" is not a value: call it", name)
 	}
 	if help, ok := foreign[name]; ok {
 		return w.bad(e.Idx, "%s", help)
 	}
-	return w.bad(e.Idx, "there is nothing called '%s' here%s", name, suggest(name, w.visible()))
+	if of := w.gameName(name); of != "" {
+		return w.bad(e.Idx, "there is nothing called \"%s\" here: write game.%s for %s", name, name, of)
+	}
+	return w.bad(e.Idx, "there is nothing called \"%s\" here%s", name, suggest(name, w.visible()))
+}
+
+// gameName is what game has under a name; empty for nothing.
+func (w *walker) gameName(name string) string {
+	switch {
+	case w.types[name] != nil:
+		return "the collection"
+	case w.def.Instance().Field(name) != nil:
+		return "the instance's field"
+	case name == "tick" || name == "dt":
+		return "the instance's time"
+	}
+	return ""
 }
 
 // visible are the names that can be used where the walk stands.
@@ -425,11 +441,11 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 			if x.Type().Kind == tree.Bad {
 				return x
 			}
-			return w.bad(e.Idx, "'%s' is a constant", e.Name)
+			return w.bad(e.Idx, "\"%s\" is a constant", e.Name)
 		}
 		v.Var.Assigned = true
 		if v.Var.Const {
-			return w.bad(e.Idx, "'%s' is a constant: declare it with let", e.Name)
+			return w.bad(e.Idx, "\"%s\" is a constant: declare it with let", e.Name)
 		}
 		return &tree.VarRef{Node: tree.Node{At: e.Idx, T: v.Var.Type}, Var: v.Var}
 	case *ast.DotExpression:
@@ -441,7 +457,7 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 			if p.What == tree.Open {
 				return x
 			}
-			return w.bad(e.Identifier.Idx, "'%s' cannot be assigned: it is given by the engine", e.Identifier.Name)
+			return w.bad(e.Identifier.Idx, "\"%s\" cannot be assigned: it is given by the engine", e.Identifier.Name)
 		case *tree.CommandField:
 			return w.bad(e.Identifier.Idx, "a command's fields cannot be assigned: copy it into a let first")
 		}

@@ -12,6 +12,7 @@
 package front
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func (b *bodies) discover() {
 		shared := b.body(Body{Name: "commands." + c.Name, Moment: OnCommand, Of: player, Cmd: c})
 		server := b.body(Body{Name: "commands.server." + c.Name, Moment: OnCommand, Of: player, Cmd: c, Server: true})
 		if !shared && !server {
-			b.report.place(diag.Error, diag.Position{File: "commands.js"}, "", "the command '%s' has no function: write export function %s(player, command) in commands.js or commands.server.js", c.Name, c.Name)
+			b.report.place(diag.Error, diag.Position{File: "commands.js"}, "", "the command \"%s\" has no function: write export function %s(player, command) in commands.js or commands.server.js", c.Name, c.Name)
 		}
 	}
 	for _, t := range append(slices.Clone(def.Types[1:]), instance) {
@@ -125,18 +126,22 @@ func (b *bodies) body(body Body) bool {
 	s := m.exports[name]
 	if s == nil {
 		if d := m.names[name]; d != nil && d.kind == symFunc {
-			b.report.errorf(d.at, "'%s' is not exported, so it would never run: write export in front of it", name)
+			b.report.errorf(d.at, "\"%s\" is not exported, so it would never run: write export in front of it", name)
 			return true
 		}
 		return false
 	}
 	if s.kind != symFunc {
-		b.report.errorf(s.at, "'%s' must be a function", name)
+		b.report.errorf(s.at, "\"%s\" must be a function", name)
 		return true
 	}
 	args := b.arguments(body)
 	if n := len(s.params.List); n > len(args) {
-		b.report.errorf(s.params.List[len(args)].Idx0(), "%s is called with %s", name, arguments(len(args)))
+		hint := ""
+		if len(args) == 0 {
+			hint = ": the instance is game"
+		}
+		b.report.errorf(s.params.List[len(args)].Idx0(), "%s is called with %s%s", name, arguments(len(args)), hint)
 		return true
 	}
 	in, problem := b.typer.request(s, args[:len(s.params.List)], body.Server)
@@ -220,19 +225,36 @@ func (b *bodies) unknownExports() {
 		}
 		for _, s := range m.order {
 			if s.kind == symFunc && m.exports[s.name] == s && !s.used && !slices.Contains(bodies, s.name) {
-				b.report.errorf(s.at, "nothing calls '%s' of %s%s: %s", s.name, name, suggest(s.name, slices.Clone(bodies)), hasBodies(bodies))
+				b.report.errorf(s.at, "nothing calls \"%s\" of %s: %s", s.name, name, b.wayOut(s.name, name))
 			} else if s.kind == symFunc && !b.report.list.Failed() && !s.called && !s.used && m.exports[s.name] != s && !slices.Contains(bodies, s.name) {
-				b.report.warnf(s.at, "nothing calls '%s', so it is not checked", s.name)
+				b.report.warnf(s.at, "nothing calls \"%s\", so it is not checked", s.name)
 			}
 		}
 	}
 }
 
-func hasBodies(names []string) string {
-	if len(names) == 1 {
-		return "its body is " + names[0] + "()"
+// wayOut is what to do about an export that is none of a file's bodies.
+func (b *bodies) wayOut(name, file string) string {
+	var homes []string
+	for f, names := range b.known {
+		if slices.Contains(names, name) {
+			homes = append(homes, f)
+		}
 	}
-	return "its bodies are " + strings.Join(names, "(), ") + "()"
+	slices.Sort(homes)
+	server := strings.TrimSuffix(file, path.Ext(file)) + ".server" + path.Ext(file)
+	switch {
+	case slices.Contains(homes, server):
+		return fmt.Sprintf("it runs on the server only, so move it to %s", server)
+	case len(homes) > 0:
+		return fmt.Sprintf("it is a body of %s, so move it there", homes[0])
+	}
+	bodies := b.known[file]
+	list := "its bodies are " + strings.Join(bodies, "(), ") + "()"
+	if len(bodies) == 1 {
+		list = "its body is " + bodies[0] + "()"
+	}
+	return list + suggest(name, slices.Clone(bodies))
 }
 
 // Library reads files of functions of numbers and gives those that they export.

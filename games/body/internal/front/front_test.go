@@ -14,7 +14,7 @@ func TestSuggest(t *testing.T) {
 		"siez": "size", "Size": "size", "sped": "speed", "positoin": "position", "z": "x", "colour": "", "s": "x", "speedometer": "",
 	} {
 		if want != "" {
-			want = " (did you mean '" + want + "'?)"
+			want = `; did you mean "` + want + `"?`
 		}
 		if got := suggest(name, known); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -70,7 +71,7 @@ func (w *walker) dot(e *ast.DotExpression) tree.Expr {
 		if name == "length" || name == "size" {
 			return w.bad(at, "a collection's number of objects is its count")
 		}
-		return w.bad(at, "a collection has no '%s'%s: it has count, find(), spawn() and for-of", name, suggest(name, []string{"count", "find", "spawn"}))
+		return w.bad(at, "a collection has no \"%s\": it has count, find(), spawn() and for-of%s", name, suggest(name, []string{"count", "find", "spawn"}))
 	}
 	return w.member(w.present(w.object(e.Left)), name, at)
 }
@@ -96,11 +97,15 @@ func (w *walker) gameMember(from, at file.Idx, name string) tree.Expr {
 	case "end":
 		return w.bad(at, "game.end is a function: call it")
 	}
-	known := append(w.plurals(), "tick", "dt", "open", "end")
+	if help, ok := elsewhere[name]; ok {
+		return w.bad(at, "%s", help)
+	}
+	var known []string
 	for _, f := range in.Fields {
 		known = append(known, f.Name)
 	}
-	return w.bad(at, "the instance has no field or collection '%s'%s", name, suggest(name, known))
+	known = append(append(known, w.plurals()...), "tick", "dt", "open", "end")
+	return w.bad(at, "game has no field or collection \"%s\"%s", name, offer(name, known))
 }
 
 // member is x.NAME of an object or a command.
@@ -135,7 +140,7 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 		for _, f := range t.Of.Fields {
 			known = append(known, f.Name)
 		}
-		return w.bad(at, "type %s has no field '%s'%s", t.Of.Name, name, suggest(name, known))
+		return w.bad(at, "type %s has no field \"%s\"%s", t.Of.Name, name, offer(name, known))
 	case tree.Command:
 		for _, f := range t.Cmd.Fields {
 			if f.Name == name {
@@ -146,16 +151,16 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 		for _, f := range t.Cmd.Fields {
 			known = append(known, f.Name)
 		}
-		return w.bad(at, "command %s has no field '%s'%s", t.Cmd.Name, name, suggest(name, known))
+		return w.bad(at, "command %s has no field \"%s\"%s", t.Cmd.Name, name, offer(name, known))
 	case tree.Str:
 		if name == "length" {
 			return &tree.StrLen{Node: tree.Node{At: x.Pos(), T: number}, X: x}
 		}
-		return w.bad(at, "a str has no '%s' in a body: it can be assigned and compared, and has a length", name)
+		return w.bad(at, "a str has no \"%s\" in a body: it can be assigned and compared, and has a length", name)
 	case tree.Null:
-		return w.bad(x.Pos(), "this is always null, which has no '%s'", name)
+		return w.bad(x.Pos(), "this is always null, which has no \"%s\"", name)
 	}
-	return w.bad(at, "%s has no '%s'", t, name)
+	return w.bad(at, "%s has no \"%s\"", t, name)
 }
 
 // nonNull makes sure that an object is there. Where it may be null the author
@@ -166,13 +171,24 @@ func (w *walker) nonNull(x tree.Expr) tree.Expr {
 		return x
 	}
 	t.Null = false
-	if v, ok := x.(*tree.VarRef); ok {
-		w.warnf(x.Pos(), "'%s' may be null here, which ends the body: test it first, as in if (!%s) return", v.Var.Name, v.Var.Name)
-		w.flow.assume([]*tree.Var{v.Var})
-	} else {
+	switch y := x.(type) {
+	case *tree.VarRef:
+		w.warnf(x.Pos(), "\"%s\" may be null here%s, which ends the body: test it first, as in if (!%s) return", y.Var.Name, full(w.spawned[y.Var]), y.Var.Name)
+		w.flow.assume([]*tree.Var{y.Var})
+	case *tree.Spawn:
+		w.warnf(x.Pos(), "this may be null%s, which ends the body: keep it in a const and test that first", full(y.Of))
+	default:
 		w.warnf(x.Pos(), "this may be null, which ends the body: keep it in a const and test that first")
 	}
 	return &tree.NonNull{Node: tree.Node{At: x.Pos(), T: t}, X: x}
+}
+
+// full is why spawn() gives null; empty for what is no result of it.
+func full(of *schema.Type) string {
+	if of == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (spawn() gives null when all %d %s that max allows are in use)", of.Max, of.Plural)
 }
 
 func (w *walker) fieldExpr(obj tree.Expr, of *schema.Type, f *schema.Field, at file.Idx) tree.Expr {

@@ -254,7 +254,7 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 	for _, r := range lists {
 		s := m.names[r.inner]
 		if s == nil {
-			l.report.place(diag.Error, diag.Position{File: m.path}, "", "'%s' is exported but nothing of that name is declared", r.inner)
+			l.report.place(diag.Error, diag.Position{File: m.path}, "", "\"%s\" is exported but nothing of that name is declared", r.inner)
 			continue
 		}
 		m.exports[r.outer] = s
@@ -264,7 +264,7 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 func (l *loader) add(m *module, s *symbol) *symbol {
 	s.module = m
 	if m.names[s.name] != nil {
-		l.report.errorf(s.at, "'%s' is declared twice", s.name)
+		l.report.errorf(s.at, "\"%s\" is declared twice", s.name)
 		return s
 	}
 	m.names[s.name] = s
@@ -434,7 +434,10 @@ func (l *loader) resolve(from, spec string) (target, problem string) {
 	case strings.HasPrefix(spec, "_shared/"):
 		target = path.Clean(spec)
 	default:
-		return "", fmt.Sprintf("bodies import files of their game only: write \"./%s\"", spec)
+		if ext := path.Ext(spec); ext == ".js" || ext == ".ts" {
+			return "", fmt.Sprintf("a file of the game begins with a dot: write \"./%s\"", spec)
+		}
+		return "", fmt.Sprintf("there are no packages: bodies import files of their game only, so \"%s\" has to be written there", spec)
 	}
 	tries := []string{target}
 	if strings.HasPrefix(shared, "_shared/") {
@@ -453,10 +456,10 @@ func (l *loader) resolve(from, spec string) (target, problem string) {
 	}
 	for _, ext := range []string{".js", ".ts"} {
 		if _, ok := l.sources[target+ext]; ok {
-			return "", fmt.Sprintf("there is no file '%s': write its whole name, \"%s%s\"", target, spec, ext)
+			return "", fmt.Sprintf("there is no file \"%s\": write its whole name, \"%s%s\"", target, spec, ext)
 		}
 	}
-	return "", fmt.Sprintf("there is no file '%s'%s", target, suggest(target, known))
+	return "", fmt.Sprintf("there is no file \"%s\"%s", target, suggest(target, known))
 }
 
 // spellings are the files that an import can mean: what it says, and for a .js that
@@ -488,12 +491,12 @@ func (l *loader) lookup(m *module, name string) (*symbol, string) {
 		next := other.exports[s.imported]
 		if next == nil {
 			if other.names[s.imported] != nil {
-				return nil, fmt.Sprintf("'%s' is not exported by %s: write export in front of it", s.imported, s.from)
+				return nil, fmt.Sprintf("\"%s\" is not exported by %s: write export in front of it", s.imported, s.from)
 			}
-			return nil, fmt.Sprintf("%s exports nothing called '%s'%s", s.from, s.imported, suggest(s.imported, keys(other.exports)))
+			return nil, fmt.Sprintf("%s exports nothing called \"%s\"%s", s.from, s.imported, offer(s.imported, sorted(other.exports)))
 		}
 		if hops > 100 {
-			return nil, fmt.Sprintf("the imports of '%s' go round in a circle", name)
+			return nil, fmt.Sprintf("the imports of \"%s\" go round in a circle", name)
 		}
 		if next.kind == symBad {
 			return nil, ""

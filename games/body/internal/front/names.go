@@ -3,10 +3,11 @@ package front
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// suggest gives " (did you mean 'x'?)" for the known name nearest to name, or
-// nothing when none is near.
+// suggest is the end of a sentence about a name that there is not: the known name
+// nearest to it, or nothing when none is near.
 func suggest(name string, known []string) string {
 	slices.Sort(known)
 	best, at := max(1, len(name)/3)+1, ""
@@ -18,7 +19,27 @@ func suggest(name string, known []string) string {
 	if at == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (did you mean '%s'?)", at)
+	return fmt.Sprintf(`; did you mean "%s"?`, at)
+}
+
+// listed is what there is, as ": it has a, b and c".
+func listed(known []string) string {
+	const most = 24
+	switch n := len(known); {
+	case n == 0:
+		return ": it has none"
+	case n == 1:
+		return ": it has " + known[0]
+	case n > most:
+		return fmt.Sprintf(": it has %s and %d more", strings.Join(known[:most], ", "), n-most)
+	default:
+		return fmt.Sprintf(": it has %s and %s", strings.Join(known[:n-1], ", "), known[n-1])
+	}
+}
+
+// offer is listed and suggest together.
+func offer(name string, known []string) string {
+	return listed(known) + suggest(name, slices.Clone(known))
 }
 
 // distance is the number of letters to insert, delete, replace or swap with
@@ -56,6 +77,12 @@ func lower(c byte) byte {
 		return c + 'a' - 'A'
 	}
 	return c
+}
+
+func sorted[V any](m map[string]V) []string {
+	list := keys(m)
+	slices.Sort(list)
+	return list
 }
 
 func keys[V any](m map[string]V) []string {

@@ -50,6 +50,25 @@ var foreign = map[string]string{
 	"requestAnimationFrame": "a body has no page: front-end code stands in client.js",
 }
 
+// elsewhere are names that a page's game has, or another thing, and that of bodies
+// does not.
+var elsewhere = map[string]string{
+	"me":           "game.me is the page's: bodies run for every player, which is their parameter",
+	"send":         "commands come from pages: a body calls functions and writes fields",
+	"on":           "events are the page's: a body runs in every tick and looks at fields",
+	"frame":        "game.frame() is the page's: a body reads the fields themselves",
+	"stats":        "game.stats is the page's",
+	"close":        "pages close their connection: write game.end() to end the instance, or player.remove()",
+	"entities":     "collections have names of their own: game.asteroids and the like",
+	"instance":     "game is the instance: write game and the field",
+	"random":       "random() is written without game",
+	"serverRandom": "serverRandom() is written without game",
+	"log":          "log() is written without game",
+	"time":         "there is no clock in a body: use game.tick and game.dt",
+	"now":          "there is no clock in a body: use game.tick and game.dt",
+	"spawn":        "objects are made by their collection, as in game.asteroids.spawn()",
+}
+
 func refusedStatement(s ast.Statement) string {
 	switch s.(type) {
 	case *ast.FunctionDeclaration:

@@ -83,7 +83,7 @@ func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 			continue
 		}
 		if b.Initializer == nil {
-			w.errorf(id.Idx, "'%s' needs a first value, which also tells its type: let %s = 0", id.Name, id.Name)
+			w.errorf(id.Idx, "\"%s\" needs a first value, which also tells its type: let %s = 0", id.Name, id.Name)
 			w.declare(id, tree.Type{Kind: tree.Bad}, false)
 			continue
 		}
@@ -166,7 +166,7 @@ func (w *walker) returnStmt(s *ast.ReturnStatement) []tree.Stmt {
 		n.X = w.value(s.Argument)
 		w.returned(n.X)
 	} else if w.returns {
-		w.errorf(s.Return, "'%s' returns a value elsewhere, so it must do so here", w.symbol.name)
+		w.errorf(s.Return, "\"%s\" returns a value elsewhere, so it must do so here", w.symbol.name)
 	}
 	w.flow.dead = true
 	return []tree.Stmt{n}
@@ -180,7 +180,7 @@ func (w *walker) returned(x tree.Expr) {
 	}
 	t, ok := join(w.result, x.Type())
 	if !ok {
-		w.errorf(x.Pos(), "'%s' returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, x.Type())
+		w.errorf(x.Pos(), "\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, x.Type())
 	}
 	w.result = t
 }

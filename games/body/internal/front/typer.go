@@ -99,12 +99,13 @@ type walker struct {
 	scope   *scope
 	flow    flow
 	targets []target
-	labels  []string      // of the statement that comes next
-	result  tree.Type     // joined over the returns
-	returns bool          // there is a return with a value
-	hole    *ast.Optional // the ?. of the chain being walked
-	holeVar *tree.Var     // and the variable that stands for what is before it
-	pure    bool          // a constant's value: no state, no randomness
+	labels  []string                   // of the statement that comes next
+	spawned map[*tree.Var]*schema.Type // the variables that spawn() was first assigned to
+	result  tree.Type                  // joined over the returns
+	returns bool                       // there is a return with a value
+	hole    *ast.Optional              // the ?. of the chain being walked
+	holeVar *tree.Var                  // and the variable that stands for what is before it
+	pure    bool                       // a constant's value: no state, no randomness
 }
 
 // scope is the names of one block.
@@ -146,6 +147,7 @@ func (w *walker) walk() {
 	w.flow = flow{}
 	w.scope = nil
 	w.targets, w.labels = nil, nil
+	w.spawned = map[*tree.Var]*schema.Type{}
 	w.result, w.returns = tree.Type{Kind: tree.Void}, false
 	fn.Params, fn.Body = nil, nil
 	w.push()
@@ -164,7 +166,7 @@ func (w *walker) walk() {
 	}
 	w.pop()
 	if w.returns && !w.flow.dead {
-		w.errorf(w.symbol.at, "'%s' returns a value on some paths and none on others", w.symbol.name)
+		w.errorf(w.symbol.at, "\"%s\" returns a value on some paths and none on others", w.symbol.name)
 	}
 	if fn.Result != w.result {
 		fn.Result = w.result
@@ -257,7 +259,7 @@ func (w *walker) hoistTarget(target ast.Expression) {
 	case *ast.Identifier:
 		name := x.Name.String()
 		if w.scope.vars[name] != nil {
-			w.errorf(x.Idx, "'%s' is declared twice", name)
+			w.errorf(x.Idx, "\"%s\" is declared twice", name)
 			return
 		}
 		w.scope.vars[name] = &binding{}
@@ -294,7 +296,7 @@ func (w *walker) declare(id *ast.Identifier, t tree.Type, constant bool) *tree.V
 func (w *walker) grow(v *tree.Var, t tree.Type, at file.Idx) {
 	joined, ok := join(v.Type, t)
 	if !ok {
-		w.errorf(at, "'%s' holds %s, so it cannot take %s: use another variable", v.Name, v.Type, t)
+		w.errorf(at, "\"%s\" holds %s, so it cannot take %s: use another variable", v.Name, v.Type, t)
 		return
 	}
 	if joined != v.Type {
