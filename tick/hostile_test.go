@@ -240,3 +240,27 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// Five bytes buy a snapshot, so that a client gets no more than one a second for them;
+// the last one that asked is not forgotten.
+func TestResyncsAreOneASecond(t *testing.T) {
+	in, _, watch := seated(t, calm)
+	rate := in.shard.def.TickRate
+	count := func() uint64 { return in.shard.stats.Snapshots[CauseResync] }
+	before := count()
+	for range 3 * rate {
+		if err := watch.Receive(wire.Resync{}.Append(nil), 0, discard{}); err != nil {
+			t.Fatal(err)
+		}
+		sendAll(in)
+	}
+	if got := count() - before; got != 4 {
+		t.Errorf("%d snapshots in three seconds of asking, want one at once and one after each second", got)
+	}
+	for range 3 * rate {
+		sendAll(in)
+	}
+	if got := count() - before; got != 4 {
+		t.Errorf("%d snapshots, the last of which nobody asked for", got)
+	}
+}

@@ -68,12 +68,36 @@ func (v *Viewer) receive(t wire.Tag, m []byte, elapsed uint16, sink Sink) error 
 	default:
 		_, err := wire.ParseResync(m)
 		if err == nil {
-			v.in.shard.stats.Resyncs++
-			if v.due == causeNone {
-				v.due = CauseResync
-			}
+			v.resync()
 		}
 		return err
+	}
+}
+
+// resync notes that the client asks for a snapshot. A client that cannot go on asks
+// once; one that asks again and again gets one a second, for a snapshot is large and
+// the question five bytes.
+func (v *Viewer) resync() {
+	s := v.in.shard
+	s.stats.Resyncs++
+	if v.due != causeNone {
+		return
+	}
+	if v.resyncedLately() {
+		v.asked = true
+		return
+	}
+	v.grantResync()
+}
+
+func (v *Viewer) resyncedLately() bool {
+	return v.resynced && v.in.tick-v.resyncTick < uint32(v.in.shard.def.TickRate)
+}
+
+func (v *Viewer) grantResync() {
+	v.resynced, v.resyncTick, v.asked = true, v.in.tick, false
+	if v.due == causeNone {
+		v.due = CauseResync
 	}
 }
 

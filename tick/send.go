@@ -59,6 +59,9 @@ func (v *Viewer) sendWelcome(sink Sink) {
 // needs none.
 func (v *Viewer) cause() Cause {
 	in := v.in
+	if v.asked && !v.resyncedLately() {
+		v.grantResync()
+	}
 	switch {
 	case v.due != causeNone:
 		return v.due
@@ -107,7 +110,7 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 		}
 	}
 	v.out(sink, dst)
-	v.due = causeNone
+	v.due, v.asked = causeNone, false
 	v.base, v.baseTick, v.snapTick = in.sends, in.sendTick, in.sendTick
 	v.sent = 1
 	v.told.clear()

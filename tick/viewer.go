@@ -35,9 +35,13 @@ type Viewer struct {
 	credit   int    // of the turn, in objects times sends of a turn
 	mended   uint32 // tick of the last snapshot that a state hash caused
 	mend     bool   // mended is valid
-	told     told
-	owed     []owed     // by id
-	view     *relevance // nil in games without view bodies
+
+	resyncTick uint32 // of the last resync that was granted
+	resynced   bool   // resyncTick is valid
+	asked      bool   // another was asked for, and comes when a second has passed
+	told       told
+	owed       []owed     // by id
+	view       *relevance // nil in games without view bodies
 }
 
 // Attach makes a viewer for a player that has a seat or, with Watch, for a

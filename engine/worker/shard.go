@@ -50,6 +50,7 @@ type shard struct {
 	dropped   uint64 // of the schedule's dropped ticks, those logged
 	warned    int64  // when
 	faults    map[faultKey]*faultCount
+	bodyLog   bodyLog
 }
 
 type faultKey struct {
@@ -79,7 +80,7 @@ func (sh *shard) start() (err error) {
 		return nil
 	}
 	g := sh.game
-	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{OnFault: sh.fault, Compiled: g.Code})
+	sh.sim, err = tick.NewShard(g.Def, g.Program, g.Hash, tick.Options{OnFault: sh.fault, OnLog: sh.logged, Compiled: g.Code})
 	if err != nil {
 		return fmt.Errorf("starting a shard of %s: %w", g.Name, err)
 	}
