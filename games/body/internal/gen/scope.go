@@ -217,7 +217,6 @@ func (s *scope) repeated(times int, make func() *Node) *Node {
 	return l
 }
 
-func integer(k schema.Kind) bool { return k.Integer() }
 func numeric(k schema.Kind) bool { return k.Number() }
 
 func quote(text string) string { return fmt.Sprintf("%q", text) }
