@@ -30,7 +30,7 @@ func (f *function) log(x *tree.Log) {
 		}
 	}
 	values := f.operands(list, true)
-	var size ir.Expr = ir.Int(rt.LogHeader)
+	size := ir.Int(rt.LogHeader)
 	for i, v := range values {
 		kept := f.keep(v)
 		values[i] = ir.Read(kept)

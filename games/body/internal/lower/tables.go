@@ -87,7 +87,8 @@ func (f *function) index(x *tree.Index) ir.Expr {
 		}
 		var at ir.Expr
 		for i, level := range x.Table.Levels {
-			var from, count ir.Expr = nil, ir.Int(level.Lens[0])
+			var from ir.Expr
+			count := ir.Int(level.Lens[0])
 			switch {
 			case i == 0:
 			case d.starts[i] == nil:
