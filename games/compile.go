@@ -20,14 +20,6 @@ func bodyFile(p string) bool {
 // files that are bodies, or that one imports, and at no others: front-end code
 // and pages may be whatever a browser takes.
 func (g *Game) compile() (list diag.List) {
-	var sources []body.Source
-	for _, files := range [][]File{g.Files, g.Shared} {
-		for _, f := range files {
-			if bodyFile(f.Path) {
-				sources = append(sources, body.Source{Path: f.Path, Text: g.texts[f.Path]})
-			}
-		}
-	}
 	// Authors' files come from outside, and a server compiles them while it serves
 	// other games: a fault of the compiler must not be more than a rejected game.
 	defer func() {
@@ -35,6 +27,25 @@ func (g *Game) compile() (list diag.List) {
 			list = diag.List{{Pos: diag.Position{File: DefinitionFile}, Message: fmt.Sprintf("the compiler failed on this game's bodies: %v", fault)}}
 		}
 	}()
-	g.Program, list = body.Compile(g.Def, sources, body.Options{})
+	g.Program, list = body.Compile(g.Def, g.bodies(), body.Options{})
 	return list
+}
+
+// bodies are the files that the compiler may look at.
+func (g *Game) bodies() (sources []body.Source) {
+	for _, files := range [][]File{g.Files, g.Shared} {
+		for _, f := range files {
+			if bodyFile(f.Path) {
+				sources = append(sources, body.Source{Path: f.Path, Text: g.texts[f.Path]})
+			}
+		}
+	}
+	return sources
+}
+
+// IR is the compiler's own picture of the game's bodies, optimised, before it becomes
+// code: text for people who look into the compiler.
+func (g *Game) IR() (string, error) {
+	text, list := body.Text(g.Def, g.bodies(), body.Options{})
+	return text, list.Err()
 }

@@ -45,6 +45,7 @@ const (
 	ScriptFile = "gamehoster.js"
 	MapFile    = "gamehoster.js.map"
 	TypesFile  = "gamehoster.d.ts"
+	RulesFile  = "bodies.d.ts"
 )
 
 // SharedFolder is the folder of helpers that the games of a domain, or of the
@@ -53,7 +54,7 @@ const SharedFolder = "_shared"
 
 // Generated reports whether the path is one of the files that the build writes.
 func Generated(path string) bool {
-	return path == ScriptFile || path == MapFile || path == TypesFile
+	return path == ScriptFile || path == MapFile || path == TypesFile || path == RulesFile
 }
 
 // File is one file of a game's source.

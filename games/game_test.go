@@ -26,6 +26,7 @@ func TestLoad(t *testing.T) {
 		ScriptFile:     "generated",
 		MapFile:        "generated",
 		TypesFile:      "generated",
+		RulesFile:      "generated",
 		".hidden":      "x",
 		".git/config":  "x",
 	}), "rocks")

@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"gamehoster/games"
+	"gamehoster/games/body"
 	"gamehoster/games/bundle"
 )
 
 type checkCommand struct {
-	Dir string `arg:"" help:"Folder of a game, or of games; the current one by default." default:"."`
+	Dir   string `arg:"" help:"Folder of a game, or of games; the current one by default." default:"."`
+	Emit  string `help:"Print what the rules are compiled to: ir for the compiler's own form, wat for WebAssembly." enum:"ir,wat," default:""`
+	Types bool   `help:"Write gamehoster.d.ts and bodies.d.ts, which complete names in an editor."`
 }
 
 func (c *checkCommand) Run(env *environment) error {
 	failed := false
 	for _, dir := range gameFolders(c.Dir) {
-		if !check(env, dir) {
+		if !c.check(env, dir) {
 			failed = true
 		}
 	}
@@ -52,7 +55,7 @@ func isGame(dir string) bool {
 }
 
 // check prints what there is to say of one game, and reports whether it is fine.
-func check(env *environment, dir string) bool {
+func (c *checkCommand) check(env *environment, dir string) bool {
 	began := time.Now()
 	g, findings := games.Load(dir)
 	var lib *bundle.Library
@@ -65,11 +68,45 @@ func check(env *environment, dir string) bool {
 	if findings.Failed() {
 		return false
 	}
+	if c.Types {
+		if err := lib.PublishTypes(dir); err != nil {
+			fmt.Fprintln(env.stderr, "gamehoster:", err)
+			return false
+		}
+	}
+	if c.Emit != "" {
+		return emit(env, g, c.Emit)
+	}
 	layout := g.Program.ServerLayout
 	fmt.Fprintf(env.stdout, "%s is fine (%d ms)\n", g.Name, time.Since(began).Milliseconds())
 	fmt.Fprintf(env.stdout, "  definition %016x\n", g.Hash)
 	fmt.Fprintf(env.stdout, "  rules      %d bytes of wasm on the server, %d in the browser\n", len(g.Program.Server), len(g.Program.Client))
 	fmt.Fprintf(env.stdout, "  state      %d bytes an instance at most\n", layout.Size)
 	fmt.Fprintf(env.stdout, "  library    %d bytes\n", len(lib.Script))
+	return true
+}
+
+// emit prints what a game's rules are compiled to.
+func emit(env *environment, g *games.Game, form string) bool {
+	if form == "ir" {
+		text, err := g.IR()
+		if err != nil {
+			fmt.Fprintln(env.stderr, "gamehoster:", err)
+			return false
+		}
+		fmt.Fprint(env.stdout, text)
+		return true
+	}
+	for _, m := range []struct {
+		side string
+		code []byte
+	}{{"server", g.Program.Server}, {"browser", g.Program.Client}} {
+		text, err := body.Disassemble(m.code)
+		if err != nil {
+			fmt.Fprintln(env.stderr, "gamehoster:", err)
+			return false
+		}
+		fmt.Fprintf(env.stdout, ";; %s, in the %s\n%s", g.Name, m.side, text)
+	}
 	return true
 }

@@ -261,3 +261,46 @@ func TestServe(t *testing.T) {
 	start(t, "serve", "--root", root).until(t, `a\.example/dots: live, (?s:.*)msg=listening address=127\.0\.0\.1:\d+`)
 	start(t, "serve", "--root", t.TempDir()).until(t, `no game is live.*DOMAIN/GAME/gamehoster-game\.json`)
 }
+
+func TestCheckEmits(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dots")
+	place(t, dir, dots)
+	code, out := say(t, "check", "--emit=ir", dir)
+	if code != 0 {
+		t.Errorf("code %d", code)
+	}
+	expect(t, out, "func player.update(base i32, player i32) {", "func commands.push(base i32, player i32, command i32) {", "f32[player + field(1.0)]")
+	code, out = say(t, "check", "--emit=wat", dir)
+	if code != 0 {
+		t.Errorf("code %d", code)
+	}
+	expect(t, out, ";; dots, in the server\n(module\n", ";; dots, in the browser\n(module\n", `(func $tick (export "tick") (param i32 i32)`, "f64.const 0.5")
+	if code, out = say(t, "check", "--emit=exe", dir); code != 2 {
+		t.Errorf("code %d: %s", code, out)
+	}
+}
+
+func TestCheckWritesTypes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dots")
+	place(t, dir, dots)
+	if code, out := say(t, "check", dir); code != 0 {
+		t.Fatalf("code %d: %s", code, out)
+	}
+	if entries, _ := filepath.Glob(dir + "/*.ts"); len(entries) > 0 {
+		t.Errorf("check wrote %v", entries)
+	}
+	if code, out := say(t, "check", "--types", dir); code != 0 {
+		t.Fatalf("code %d: %s", code, out)
+	}
+	for name, want := range map[string]string{"bodies.d.ts": "interface PushCommand {", "gamehoster.d.ts": "interface Send {"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Error(err)
+		}
+		expect(t, string(text), want)
+	}
+	// What was written is no source.
+	if code, out := say(t, "check", dir); code != 0 || !strings.HasPrefix(out, "dots is fine") {
+		t.Errorf("code %d: %s", code, out)
+	}
+}

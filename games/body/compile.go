@@ -12,6 +12,7 @@ import (
 	"gamehoster/games/body/internal/opt"
 	"gamehoster/games/body/internal/rt"
 	"gamehoster/games/body/internal/tree"
+	"gamehoster/games/body/internal/wasm"
 	"gamehoster/games/diag"
 	"gamehoster/games/schema"
 )
@@ -218,6 +219,9 @@ func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) 
 	}
 	return m.Encode(), nil
 }
+
+// Disassemble writes one of a Program's modules in WebAssembly's text format.
+func Disassemble(module []byte) (string, error) { return wasm.Text(module) }
 
 // Text compiles the bodies as far as the intermediate representation and prints
 // that, bodies first, each function as it is before places become numbers.

@@ -1,11 +1,11 @@
 // Package bundle builds what a page loads to play a game: gamehoster.js, its
-// source map and its TypeScript declarations.
+// source map and its TypeScript declarations, and declarations for the body files.
 //
 //	games/_client/src (TypeScript, in the binary) --+
 //	schema, as JSON --------------------------------+--> esbuild --> gamehoster.js
 //	the client's wasm module, as base64 ------------+            --> gamehoster.js.map
 //	the game's client.js or client.ts --------------+
-//	schema --> declarations ------------------------------------->  gamehoster.d.ts
+//	schema --> declarations ------------------------------------->  gamehoster.d.ts, bodies.d.ts
 //
 // Everything is read from memory: neither Node nor npm nor a file of the machine
 // is involved, so that a server can build what an author has just sent it. The
@@ -32,6 +32,7 @@ type Library struct {
 	Script []byte // gamehoster.js
 	Map    []byte // gamehoster.js.map
 	Types  []byte // gamehoster.d.ts
+	Rules  []byte // bodies.d.ts, for editors; no page loads it
 }
 
 // Where esbuild finds files: the library's own, the game's, and what is made here.
@@ -61,7 +62,7 @@ func build(g *games.Game, client fs.FS) (*Library, diag.List) {
 	if err != nil {
 		return nil, append(list, own(err)...)
 	}
-	lib := &Library{Types: declarations(g, exports)}
+	lib := &Library{Types: declarations(g, exports), Rules: rules(g)}
 	for _, f := range result.OutputFiles {
 		if strings.HasSuffix(f.Path, ".map") {
 			lib.Map = f.Contents

@@ -155,6 +155,7 @@ func TestDeclarations(t *testing.T) {
 		t.Fatal(list)
 	}
 	golden(t, "testdata/gamehoster.d.ts", string(lib.Types))
+	golden(t, "testdata/bodies.d.ts", string(lib.Rules))
 	if strings.Contains(string(lib.Types), "secret") {
 		t.Error("a server field is declared")
 	}
@@ -178,7 +179,7 @@ func golden(t *testing.T, file, got string) {
 
 func TestPublish(t *testing.T) {
 	dir := t.TempDir()
-	lib := &Library{Script: []byte("script"), Map: []byte("map"), Types: []byte("types")}
+	lib := &Library{Script: []byte("script"), Map: []byte("map"), Types: []byte("types"), Rules: []byte("rules")}
 	if err := lib.Publish(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -196,10 +197,10 @@ func TestPublish(t *testing.T) {
 		t.Error("the script was written though it is the same")
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 {
+	if err != nil || len(entries) != 4 {
 		t.Errorf("%v %v", entries, err)
 	}
-	for name, want := range map[string]string{games.ScriptFile: "script", games.MapFile: "another map", games.TypesFile: "types"} {
+	for name, want := range map[string]string{games.ScriptFile: "script", games.MapFile: "another map", games.TypesFile: "types", games.RulesFile: "rules"} {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || string(got) != want {
 			t.Errorf("%s is %q %v", name, got, err)

@@ -26,7 +26,7 @@ var takenTypes = []string{"Instance", "Player", "Entities", "Send", "Collection"
 // game's front-end code exports.
 func declarations(g *games.Game, exports []string) []byte {
 	w := &declarer{def: g.Def}
-	w.names()
+	w.names(takenTypes)
 	w.line("// The library of the game %s, as a page sees it. Written with gamehoster.js; changes here are lost.", strconv.Quote(g.Def.Name))
 	w.line("//")
 	w.line("// Next to <script src=%s>: /// <reference path=\"./%s\" />", strconv.Quote("/"+g.Def.Name+"/"+games.ScriptFile), games.TypesFile)
@@ -64,9 +64,9 @@ func (w *declarer) line(format string, args ...any) {
 
 // names gives each type an interface: the name with a capital, which stays clear
 // of the library's own and of its like by an underscore.
-func (w *declarer) names() {
+func (w *declarer) names(others []string) {
 	taken := map[string]bool{}
-	for _, name := range takenTypes {
+	for _, name := range others {
 		taken[name] = true
 	}
 	w.types = []string{"Instance", "Player"}

@@ -11,14 +11,28 @@ import (
 	"gamehoster/games"
 )
 
-// Publish writes the three files into a game's folder. Each appears whole or not
+// Publish writes the four files into a game's folder. Each appears whole or not
 // at all, the script last; a file that would not change is left alone, so that
 // a watcher of the folder sees nothing.
 func (l *Library) Publish(dir string) error {
-	for _, f := range []struct {
-		name     string
-		contents []byte
-	}{{games.TypesFile, l.Types}, {games.MapFile, l.Map}, {games.ScriptFile, l.Script}} {
+	if err := l.PublishTypes(dir); err != nil {
+		return err
+	}
+	return publish(dir, file{games.MapFile, l.Map}, file{games.ScriptFile, l.Script})
+}
+
+// PublishTypes writes the declarations alone, as Publish does.
+func (l *Library) PublishTypes(dir string) error {
+	return publish(dir, file{games.RulesFile, l.Rules}, file{games.TypesFile, l.Types})
+}
+
+type file struct {
+	name     string
+	contents []byte
+}
+
+func publish(dir string, files ...file) error {
+	for _, f := range files {
 		if err := replace(filepath.Join(dir, f.name), f.contents); err != nil {
 			return fmt.Errorf("publishing %s: %w", f.name, err)
 		}

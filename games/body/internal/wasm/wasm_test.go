@@ -42,6 +42,89 @@ func TestEncode(t *testing.T) {
 	if got := hex.EncodeToString(m.Encode()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	const text = `(module
+  (memory (export "memory") 1 32768)
+  (global $x (export "x") (mut i32) (i32.const -64))
+  (global $global1 i64 (i64.const 5))
+  (global $global2 f64 (f64.const 2))
+  (func $f (export "run") (param i32) (result f64)
+    (local i64 i64 f32)
+    f64.const 1.5
+    local.get 0
+    f32.load offset=300 align=4
+    f64.promote_f32
+    f64.add
+  )
+  (func $g
+    i32.const -1
+    drop
+    i64.const 1099511627776
+    drop
+    f32.const nan
+    drop
+  )
+  (data (i32.const 16) "hi")
+)
+`
+	if got, err := Text(m.Encode()); err != nil || got != text {
+		t.Errorf("got\n%s\nwant\n%s%v", got, text, err)
+	}
+}
+
+func TestTextOfBlocks(t *testing.T) {
+	f := &Func{Name: "f"}
+	f.Code.Op(OpBlock, BlockVoid, OpLoop, BlockVoid)
+	f.Code.I32(1)
+	f.Code.Op(OpIf, byte(F64))
+	f.Code.F64(math.Float64bits(math.Inf(-1)))
+	f.Code.Op(OpElse)
+	f.Code.F64(math.Float64bits(1e300))
+	f.Code.Op(OpEnd, 0xb6, OpDrop)
+	f.Code.Idx(OpBr, 1)
+	f.Code.Op(OpEnd, OpEnd)
+	f.Code.Idx(OpCall, 1)
+	f.Code.I32(1)
+	f.Code.I32(2)
+	f.Code.I32(3)
+	f.Code.MemoryCopy()
+	g := &Func{Name: "f"}
+	m := &Module{Funcs: []*Func{f, g}, Data: []Data{{At: 16, Bytes: []byte("a\"\\\n")}}, MinPages: 1, MaxPages: 1}
+	got, err := Text(m.Encode())
+	const want = `(module
+  (memory (export "memory") 1 1)
+  (func $f
+    block
+      loop
+        i32.const 1
+        if (result f64)
+          f64.const -inf
+        else
+          f64.const 1e+300
+        end
+        f32.demote_f64
+        drop
+        br 1
+      end
+    end
+    call $f.2
+    i32.const 1
+    i32.const 2
+    i32.const 3
+    memory.copy
+  )
+  (func $f.2
+  )
+  (data (i32.const 16) "a\22\5c\0a")
+)
+`
+	if err != nil || got != want {
+		t.Errorf("got\n%s\nwant\n%s%v", got, want, err)
+	}
+	for _, bad := range [][]byte{nil, []byte("wasm"), m.Encode()[:40]} {
+		if _, err := Text(bad); err == nil {
+			t.Error("no error")
+		}
+	}
 }
 
 func TestAppendSigned(t *testing.T) {
