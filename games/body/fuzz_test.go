@@ -110,7 +110,7 @@ func TestHostileFiles(t *testing.T) {
 		"lets":         "export function update(self) {\n" + strings.Repeat("{ let a = self.x; let b = a; a = b + 1; }\n", 5000) + "}\n",
 		"big table":    "const T = [" + strings.Repeat("1,", 120000) + "];\n" + wrap("T[self.x]"),
 		"deep table":   "const T = " + repeat("[", 110, "]") + ";\n" + wrap("T"+strings.Repeat("[self.x]", 110)),
-		"wide tables":  "const T = [" + strings.Repeat("[1,2],", 30000) + "];\n" + wrap("T[self.x][self.y]"+strings.Repeat("+T[self.x][self.y]", 400)),
+		"wide tables":  "const T = [" + strings.Repeat("[1,2],", 30000) + "];\n" + wrap("T[self.x][self.y]"+strings.Repeat("+T[self.x][self.y]", 100)),
 		"names":        "const T = {" + names(8000) + "};\nconst N = [\"n1\", \"n2\"];\n" + wrap("T[N[self.x]]"),
 		"texts":        wrap("1;\n" + strings.Repeat("{ const s = \""+strings.Repeat("x", 200)+"\"; if (s < s) return; }\n", 1000)),
 		"logs":         wrap("1;\n" + strings.Repeat("log(self.x, `${self.y} is`, true);\n", 6000)),
@@ -125,7 +125,9 @@ func TestHostileFiles(t *testing.T) {
 				t.Parallel()
 				began := time.Now()
 				p, list := body.Compile(def, append(bodies(errorBase), body.Source{Path: file, Text: []byte(text)}), body.Options{})
-				if took := time.Since(began); took > 10*time.Second {
+				// Alone each takes a second or two; what grows with the square of its
+				// input takes minutes, on any machine.
+				if took := time.Since(began); took > time.Minute {
 					t.Errorf("compiling took %v", took)
 				} else {
 					t.Logf("%v, %d findings", took, len(list))
