@@ -28,6 +28,9 @@ func (w *walker) call(e *ast.CallExpression) tree.Expr {
 	case *ast.Optional:
 		return w.bad(e.Idx0(), "functions are always there, so ?.() has no use here")
 	}
+	if c, ok := e.Callee.(*ast.DynamicImportExpression); ok {
+		return w.bad(e.LeftParenthesis, "%s", refusedExpression(c))
+	}
 	return w.bad(e.Idx0(), "only functions by their name can be called")
 }
 
@@ -174,6 +177,11 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 			return w.bad(at, "\"%s\" is a field, not a function", name)
 		}
 		return w.bad(at, "type %s has no function \"%s\": it has remove()%s", of.Name, name, suggest(name, []string{"remove"}))
+	}
+	if obj.Type().Kind == tree.Str && name != "length" {
+		return w.bad(at, "a str has no function \"%s\" in a body: it can be assigned and compared, and has a length", name)
+	} else if obj.Type().Kind == tree.Str {
+		return w.bad(at, "length is a number: write it without ()")
 	}
 	return w.bad(at, "%s has no function \"%s\"", obj.Type(), name)
 }

@@ -39,6 +39,12 @@ type view struct {
 	path   []tree.Expr
 }
 
+// elementsOf is what walker.elements has found.
+type elementsOf struct {
+	level tree.Level
+	parts []*constant
+}
+
 // topLevel gives the value of a constant, which is worked out where it is first
 // used; nil if there is none that is sound. Its findings are the file's and no
 // function's.
@@ -131,8 +137,12 @@ func (w *walker) constantObject(e *ast.ObjectLiteral) *constant {
 			w.errorf(p.Idx0(), "a constant object has names and values only: { slow: 1, fast: 2 }")
 			return nil
 		}
-		if name == "__proto__" || slices.Contains(c.keys, name) {
-			w.errorf(p.Idx0(), "\"%s\" cannot be a name here, or is there twice", name)
+		switch {
+		case name == "__proto__":
+			w.errorf(p.Idx0(), "\"%s\" cannot be a name here: it is one of every object's", name)
+			return nil
+		case slices.Contains(c.keys, name):
+			w.errorf(p.Idx0(), "\"%s\" is there twice", name)
 			return nil
 		}
 		part := w.constant(value, false)
@@ -261,7 +271,7 @@ func (w *walker) viewIndex(v *view, e *ast.BracketExpression) tree.Expr {
 	if i, ok := fold(x); ok {
 		for _, p := range v.parts {
 			if i < 0 || i != math.Trunc(i) || i >= float64(len(p.list)) {
-				return w.bad(e.Member.Idx0(), "%s has %s: there is none at %v", v.name, elements(len(p.list)), i)
+				return w.bad(e.Member.Idx0(), "%s has %s: there is none at %v", v.name, howMany(len(p.list)), i)
 			}
 			parts = append(parts, p.list[int(i)])
 		}
@@ -270,12 +280,22 @@ func (w *walker) viewIndex(v *view, e *ast.BracketExpression) tree.Expr {
 	if w.pure {
 		return w.bad(e.Member.Idx0(), "the index of a constant is a number that can be computed when the game is checked")
 	}
-	level := tree.Level{}
-	for _, p := range v.parts {
-		level.Lens = append(level.Lens, len(p.list))
-		parts = append(parts, p.list...)
-	}
+	level, parts := w.elements(v)
 	return w.further(v, "[]", level, x, parts)
+}
+
+// elements are the elements of all that a view may be, one after the other, and how
+// many each has.
+func (w *walker) elements(v *view) (tree.Level, []*constant) {
+	e, ok := w.spread[v.key]
+	if !ok {
+		for _, p := range v.parts {
+			e.level.Lens = append(e.level.Lens, len(p.list))
+			e.parts = append(e.parts, p.list...)
+		}
+		w.spread[v.key] = e
+	}
+	return e.level, e.parts
 }
 
 // viewName is v[X] of an object, whose index is a name.
@@ -283,9 +303,13 @@ func (w *walker) viewName(v *view, e *ast.BracketExpression) tree.Expr {
 	if s, ok := e.Member.(*ast.StringLiteral); ok {
 		return w.bad(e.LeftBracket, "write .%s instead of [\"%s\"]", s.Value, s.Value)
 	}
-	x := w.want(e.Member, str)
-	if x.Type().Kind == tree.Bad {
+	x := w.present(w.value(e.Member))
+	switch x.Type().Kind {
+	case tree.Bad:
 		return x
+	case tree.Str:
+	default:
+		return w.bad(e.Member.Idx0(), "the values of %s have names, which are strs, but this is %s", v.name, x.Type())
 	}
 	if s, ok := x.(*tree.StrLit); ok {
 		return w.viewMember(v, s.Value, e.Member.Idx0())
@@ -333,7 +357,7 @@ func (w *walker) captured(v *view) (*view, []tree.Stmt) {
 	return n, out
 }
 
-func elements(n int) string {
+func howMany(n int) string {
 	if n == 1 {
 		return "1 element"
 	}
@@ -437,12 +461,7 @@ func (w *walker) forOfTable(s *ast.ForOfStatement, id *ast.Identifier, v *view) 
 	read := func() tree.Expr { return &tree.VarRef{Node: tree.Node{At: s.For, T: number}, Var: i} }
 	count := func(n float64) tree.Expr { return &tree.NumberLit{Node: tree.Node{At: s.For, T: number}, Value: n} }
 	length := w.viewMember(v, "length", s.For)
-	level := tree.Level{}
-	var parts []*constant
-	for _, p := range v.parts {
-		level.Lens = append(level.Lens, len(p.list))
-		parts = append(parts, p.list...)
-	}
+	level, parts := w.elements(v)
 	at := &tree.Var{Name: "at", Type: number, Const: true}
 	x := w.further(v, "[]", level, &tree.VarRef{Node: tree.Node{At: s.For, T: number}, Var: at}, parts)
 	n := &tree.Loop{

@@ -18,6 +18,8 @@ var (
 	badType = tree.Type{Kind: tree.Bad}
 )
 
+const noUndefined = `undefined is not a value of the body language: use null for no object, 0 or "" for no value`
+
 func node(e ast.Node, t tree.Type) tree.Node { return tree.Node{At: e.Idx0(), T: t} }
 
 var operators = map[token.Token]tree.Op{
@@ -94,6 +96,9 @@ func (w *walker) object(e ast.Expression) tree.Expr {
 func (w *walker) needValue(x tree.Expr, at file.Idx) tree.Expr {
 	switch x.Type().Kind {
 	case tree.Void:
+		if _, ok := x.(*tree.Assign); ok {
+			return w.bad(at, "what a str field takes may be cut, so its assignment gives no value: assign one after the other")
+		}
 		return w.bad(at, "this gives no value")
 	case tree.Constants:
 		if v, ok := x.(*view); ok {
@@ -237,7 +242,7 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 	case "NaN":
 		return &tree.NumberLit{Node: node(e, number), Value: math.NaN()}
 	case "undefined":
-		return w.bad(e.Idx, "undefined is not a value of the body language: use null for no object, 0 or \"\" for no value")
+		return w.bad(e.Idx, "%s", noUndefined)
 	case "game":
 		return w.bad(e.Idx, "game itself is not a value: name one of its fields or collections")
 	case "Math":
@@ -309,6 +314,10 @@ func (w *walker) unary(e *ast.UnaryExpression) tree.Expr {
 		return &tree.Assign{Node: node(e, number), Target: target, Op: op, X: one, Old: e.Postfix}
 	case token.TYPEOF:
 		return w.bad(e.Idx0(), "typeof is not part of the body language: types are known when the game is checked")
+	case token.VOID:
+		if n, ok := e.Operand.(*ast.NumberLiteral); ok && n.Value == int64(0) {
+			return w.bad(e.Idx0(), "%s", noUndefined) // as esbuild writes undefined
+		}
 	case token.DELETE:
 		return w.bad(e.Idx0(), "fields cannot be deleted: objects go with remove()")
 	}

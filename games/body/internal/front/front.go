@@ -107,7 +107,7 @@ func (b *bodies) file(stem string) string {
 		return stem + ".js"
 	}
 	if _, plain := b.typer.loader.sources[stem+".js"]; plain {
-		b.report.place(diag.Error, diag.Position{File: stem + ".ts"}, "", "there is a %s.js too: a body is written in JavaScript or in TypeScript", stem)
+		b.report.place(diag.Error, diag.Position{File: stem + ".ts"}, "", "%s.js is there, too: a body is written in JavaScript or in TypeScript", stem)
 		return stem + ".js"
 	}
 	return stem + ".ts"

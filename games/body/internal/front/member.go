@@ -29,7 +29,7 @@ func (w *walker) collection(e ast.Expression) *schema.Type {
 }
 
 func (w *walker) collectionNames() string {
-	return ": game." + strings.Join(w.plurals(), ", game.")
+	return ", as in game." + strings.Join(w.plurals(), ", game.") + ", or over a constant list"
 }
 
 func (w *walker) plurals() (names []string) {

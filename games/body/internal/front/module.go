@@ -124,7 +124,7 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			l.report.place(diag.Error, diag.Position{File: name}, "", "the file cannot be parsed: %v", r)
+			l.unparsable(name, text, base, r)
 			prog = nil
 		}
 	}()
@@ -142,8 +142,17 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 		l.syntaxError(name, text, first.Position.Line, first.Position.Column, first.Message)
 		return nil
 	}
-	l.report.place(diag.Error, diag.Position{File: name}, "", "the file cannot be parsed: %v", err)
+	l.unparsable(name, text, base, err)
 	return nil
+}
+
+// unparsable reports a file that the parser gives up on without saying where.
+func (l *loader) unparsable(name, text string, base int, why any) {
+	if at := strings.Index(text, `\u{`); at >= 0 {
+		l.report.errorf(file.Idx(base+at), `\u{...} is not part of the body language: write the character itself`)
+		return
+	}
+	l.report.place(diag.Error, diag.Position{File: name}, "", "the file cannot be parsed: %v", why)
 }
 
 // shallow refuses trees that are too deep to be walked recursively.
@@ -204,7 +213,9 @@ func (l *loader) syntaxError(name, text string, line, column int, message string
 		at += strings.IndexByte(text[at:], '\n') + 1
 	}
 	at = min(at+max(column-1, 0), len(text))
-	if before := strings.TrimRight(text[:at], " "); strings.HasSuffix(before, "await") {
+	if strings.HasSuffix(message, "ILLEGAL") && at < len(text) && (text[at] == '"' || text[at] == '\'') {
+		message = "this text has no end: its closing quote is missing"
+	} else if before := strings.TrimRight(text[:at], " "); strings.HasSuffix(before, "await") {
 		message = "a body cannot wait: await is not part of the body language"
 		at = len(before) - len("await")
 	} else if message != "" {
@@ -215,7 +226,10 @@ func (l *loader) syntaxError(name, text string, line, column int, message string
 
 // declare fills the module's name tables from its top level.
 func (l *loader) declare(m *module, prog *ast.Program) {
-	type renamed struct{ inner, outer string }
+	type renamed struct {
+		inner, outer string
+		at           file.Idx
+	}
 	var lists []renamed
 	for _, st := range prog.Body {
 		switch st := st.(type) {
@@ -231,7 +245,7 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 			}
 			if st.NamedExports != nil && st.FromClause == nil {
 				for _, x := range st.NamedExports.ExportsList {
-					r := renamed{x.IdentifierName.String(), x.Alias.String()}
+					r := renamed{x.IdentifierName.String(), x.Alias.String(), st.Idx}
 					if r.outer == "" {
 						r.outer = r.inner
 					}
@@ -248,13 +262,16 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 				l.add(m, &symbol{kind: symBad, name: st.Class.Name.Name.String(), at: st.Class.Name.Idx})
 			}
 		default:
+			if strings.HasPrefix(l.files.after(start(st)), "namespace") {
+				continue // its var was refused
+			}
 			l.report.errorf(start(st), "only functions, constants and imports stand at the top level of a file")
 		}
 	}
 	for _, r := range lists {
 		s := m.names[r.inner]
 		if s == nil {
-			l.report.place(diag.Error, diag.Position{File: m.path}, "", "\"%s\" is exported but nothing of that name is declared", r.inner)
+			l.report.errorf(r.at, "\"%s\" is exported but nothing of that name is declared", r.inner)
 			continue
 		}
 		m.exports[r.outer] = s
@@ -390,6 +407,12 @@ func (l *loader) exported(m *module, d *ast.ExportDeclaration) []*symbol {
 
 func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 	c := d.ImportClause
+	spec := ""
+	if d.FromClause != nil {
+		spec = d.FromClause.ModuleSpecifier.String()
+	} else {
+		spec = d.ModuleSpecifier.String()
+	}
 	bad := func(names ...string) {
 		for _, name := range names {
 			l.add(m, &symbol{kind: symBad, name: name, at: d.Idx})
@@ -402,10 +425,13 @@ func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 		bad(c.NameSpaceImport.ImportedBinding.String())
 	}
 	if c == nil || d.FromClause == nil || c.ImportedDefaultBinding != nil || c.NameSpaceImport != nil || c.NamedImports == nil {
-		l.report.errorf(d.Idx, `imports go by name: import { wrap } from "./geometry.js"`)
+		problem := `imports go by name: import { wrap } from "./geometry.js"`
+		if l.foreign(spec) {
+			problem = noPackages(spec)
+		}
+		l.report.errorf(d.Idx, "%s", problem)
 		return
 	}
-	spec := d.FromClause.ModuleSpecifier.String()
 	target, problem := l.resolve(m.path, spec)
 	if problem != "" {
 		l.report.errorf(d.Idx, "%s", problem)
@@ -422,6 +448,18 @@ func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 	}
 }
 
+// foreign reports whether an import leads to no file of the game: to a package or
+// another site.
+func (l *loader) foreign(spec string) bool {
+	ext := path.Ext(spec)
+	file := strings.HasPrefix(spec, ".") || strings.HasPrefix(spec, "_shared/") || ext == ".js" || ext == ".ts"
+	return !file || strings.Contains(spec, "://")
+}
+
+func noPackages(spec string) string {
+	return fmt.Sprintf("there are no packages: bodies import files of their game only, so what \"%s\" does has to be written there", spec)
+}
+
 // resolve turns an import's specifier into the path of a source.
 func (l *loader) resolve(from, spec string) (target, problem string) {
 	shared := strings.TrimPrefix(spec, "./")
@@ -434,10 +472,10 @@ func (l *loader) resolve(from, spec string) (target, problem string) {
 	case strings.HasPrefix(spec, "_shared/"):
 		target = path.Clean(spec)
 	default:
-		if ext := path.Ext(spec); ext == ".js" || ext == ".ts" {
-			return "", fmt.Sprintf("a file of the game begins with a dot: write \"./%s\"", spec)
+		if l.foreign(spec) {
+			return "", noPackages(spec)
 		}
-		return "", fmt.Sprintf("there are no packages: bodies import files of their game only, so \"%s\" has to be written there", spec)
+		return "", fmt.Sprintf("a file of the game begins with a dot: write \"./%s\"", spec)
 	}
 	tries := []string{target}
 	if strings.HasPrefix(shared, "_shared/") {

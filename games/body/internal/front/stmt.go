@@ -103,6 +103,9 @@ func (w *walker) pattern(p *ast.ObjectPattern, e ast.Expression, constant bool) 
 		v, out := w.captured(v)
 		return append(out, w.destructure(p, func(name string, at file.Idx) tree.Expr { return w.viewMember(v, name, at) }, constant)...)
 	}
+	if x.Type().Kind == tree.Object {
+		x = w.nonNull(w.present(x))
+	}
 	v := &tree.Var{Name: "from", Type: x.Type(), Const: true}
 	w.flow.set(v, x.Type())
 	return append([]tree.Stmt{&tree.Decl{Var: v, X: x}}, w.destructure(p, w.memberOf(v), constant)...)
@@ -335,7 +338,7 @@ func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
 			return w.forOfTable(s, id, v)
 		}
 		if x.Type().Kind != tree.Bad {
-			w.errorf(s.Source.Idx0(), "for-of goes over a collection of game%s", w.collectionNames())
+			w.errorf(s.Source.Idx0(), "for-of goes over a collection%s", w.collectionNames())
 		}
 		return nil
 	}

@@ -25,6 +25,7 @@ type typer struct {
 	instances map[string]*instance
 	constants map[*symbol]*constant
 	tables    map[string]*tree.Table // by the view's key
+	spread    map[string]elementsOf  // likewise
 	library   bool                   // the intrinsics are there
 	calls     []*symbol              // the functions being walked, outermost first
 }
@@ -40,7 +41,7 @@ type instance struct {
 func newTyper(def *schema.Definition, l *loader) *typer {
 	t := &typer{
 		def: def, loader: l, files: l.files, types: map[string]*schema.Type{}, instances: map[string]*instance{},
-		constants: map[*symbol]*constant{}, tables: map[string]*tree.Table{},
+		constants: map[*symbol]*constant{}, tables: map[string]*tree.Table{}, spread: map[string]elementsOf{},
 	}
 	for _, ty := range def.Types[1:] {
 		t.types[ty.Plural] = ty
@@ -192,6 +193,9 @@ func (w *walker) params() (body []tree.Stmt) {
 		}
 		switch target := b.Target.(type) {
 		case *ast.Identifier:
+			if w.scope.vars[target.Name.String()] != nil {
+				w.errorf(target.Idx, "\"%s\" is declared twice", target.Name)
+			}
 			v := w.declare(target, w.args[i], false)
 			w.in.fn.Params = append(w.in.fn.Params, v)
 		case *ast.ObjectPattern:
