@@ -33,7 +33,8 @@ test-browser: build tools-node tools-chromium
 	cd games/_e2e && npm ci --no-audit --no-fund --silent && GAMEHOSTER_BIN=$(CURDIR)/$(BIN)/gamehoster npm test
 
 race: tools-node ## the Go tests under the race detector, expired borrowed buffers poisoned
-	$(GO) test -race -tags invariants ./engine/... ./tick/... ./wire/... ./games/...
+	$(GO) test -race -tags invariants -timeout 20m ./engine/... ./tick/vm/... ./wire/... ./games/...
+	$(GO) test -race -tags invariants -timeout 20m ./tick -long 1000 -ticks 200
 
 lint: ## vet, golangci-lint (pinned) with the floor plan's depguard rules, formatting
 	$(GO) vet ./... $(HIDDEN)
