@@ -34,7 +34,7 @@ test-browser: build tools-node tools-chromium
 
 race: tools-node ## the Go tests under the race detector, expired borrowed buffers poisoned
 	$(GO) test -race -tags invariants -timeout 20m ./engine/... ./tick/vm/... ./wire/... ./games/...
-	$(GO) test -race -tags invariants -timeout 20m ./tick -long 1000 -ticks 200
+	$(GO) test -race -tags invariants -timeout 20m ./tick -long 1000
 
 lint: ## vet, golangci-lint (pinned) with the floor plan's depguard rules, formatting
 	$(GO) vet ./... $(HIDDEN)
