@@ -46,7 +46,7 @@ const (
 
 // What must never reach anybody else, or anybody.
 const (
-	handMark   = 0xA5_00_5A_00
+	handMark   = 0xA5_C3_5A_00
 	hiddenMark = 0x5E_C1_2E_75
 )
 

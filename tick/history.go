@@ -409,22 +409,18 @@ func (h *history) imageAt(o *object, base uint64) (image []byte, ok bool) {
 	}
 }
 
-// held reports whether a viewer that was sent to at send last, at most 64 sends
-// ago, holds the object from then.
-func (h *history) held(id uint32, last uint64) bool {
-	if h.made <= last {
-		return true // nothing is newer
-	}
-	i, ok := h.find(id)
-	if ok {
-		return h.objects[i].born <= last
+// born is the send at which an object was first there, of one that was there at send
+// last; not ok if none was. Of an object that is gone last is at most 64 sends ago.
+func (h *history) born(id uint32, last uint64) (send uint64, ok bool) {
+	if i, ok := h.find(id); ok {
+		return h.objects[i].born, h.objects[i].born <= last
 	}
 	for i := len(h.gone) - 1; i >= 0 && h.gone[i].send > last; i-- {
-		if h.gone[i].id == id {
-			return h.gone[i].born <= last
+		if g := &h.gone[i]; g.id == id && g.born <= last {
+			return g.born, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // image is how an object looks.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"gamehoster/games/schema"
 	"gamehoster/wire"
 )
 
@@ -20,6 +21,7 @@ type relevance struct {
 	was     set       // held, before the send that is being made
 	lost    []uint32  // ids of what it held and the world has no more
 	waiting []waiting // by id
+	came    told      // players that entered
 }
 
 // gone takes note that an object of the world is no more.
@@ -41,17 +43,46 @@ func (v *Viewer) heldBefore(o *object) bool {
 	return !v.entering(o)
 }
 
-// heldPlayer reports whether the viewer held a player when the ticks since its last
-// send ran.
-func (v *Viewer) heldPlayer(id uint32) bool {
+// canRun reports whether the viewer is told of a command, because it holds its player,
+// and whether it can run it, because it did in the command's tick.
+func (v *Viewer) canRun(o *relayed) (told, runs bool) {
 	in := v.in
-	if !in.shard.rules.view {
-		return in.history.held(id, v.last)
+	h := &in.history
+	if in.shard.rules.view {
+		if i, ok := h.find(o.player); ok {
+			told = v.view.was.has(h.objects[i].slot)
+		} else {
+			told = slices.Contains(v.view.lost, o.player)
+		}
+		return told, told && !v.view.came.since(o.player, in.sendFrom(o.tick))
 	}
-	if i, ok := in.history.find(id); ok {
-		return v.view.was.has(in.history.objects[i].slot)
+	born, ok := h.born(o.player, v.last)
+	if !ok {
+		return false, false
 	}
-	return slices.Contains(v.view.lost, id)
+	// It came with the first send since it was born, or with a snapshot; that is the
+	// oldest one known of where it was long ago.
+	if back := v.last - born; born > v.snapSend && back > 0 {
+		mask := v.sent
+		if back < historySends-1 {
+			mask &= 1<<(back+1) - 1
+		}
+		if came := v.last - uint64(bits.Len64(mask)-1); came > born && !wire.TickAfter(o.tick, in.tickOf(came)) {
+			return true, false
+		}
+	}
+	return true, true
+}
+
+// tickOf is the tick of a send.
+func (in *Instance) tickOf(send uint64) uint32 {
+	return in.sendTick - uint32(in.sends-send)*in.shard.rules.perSend
+}
+
+// sendFrom is the first send that is not before a tick that has run.
+func (in *Instance) sendFrom(tick uint32) uint64 {
+	back := max(0, wire.TickDistance(in.sendTick, tick))
+	return in.sends - min(in.sends, uint64(back)/uint64(in.shard.rules.perSend))
 }
 
 // holding is the number of objects that the viewer holds.
@@ -76,6 +107,7 @@ func (r *relevance) hold(seen set) {
 	copy(r.held, seen)
 	r.lost = r.lost[:0]
 	r.waiting = r.waiting[:0]
+	r.came.clear()
 }
 
 // goOut appends the leave message of what is seen no more, in the world or not; nil if
@@ -157,6 +189,9 @@ func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 		r.held.add(o.slot)
 		if in.shard.rules.rewinds && !v.thin {
 			v.told.note(o.id, false, in.sends)
+			if o.typ == schema.PlayerType {
+				r.came.note(o.id, false, in.sends)
+			}
 		}
 		for ; k < len(v.owed) && v.owed[k].id < o.id; k++ {
 			owes = append(owes, v.owed[k])

@@ -79,10 +79,10 @@ func (v *Viewer) cause() Cause {
 	stride := in.shard.layout.CommandStride
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
-		switch held := v.heldPlayer(o.player); {
-		case held && !wire.TickAfter(o.tick, v.snapTick):
+		switch told, runs := v.canRun(o); {
+		case told && !wire.TickAfter(o.tick, v.snapTick):
 			return CauseLate
-		case !held && !in.shard.rules.view:
+		case !runs && !in.shard.rules.view:
 			return CauseMissed
 		}
 	}
@@ -111,7 +111,7 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	}
 	v.out(sink, dst)
 	v.due, v.asked = causeNone, false
-	v.base, v.baseTick, v.snapTick = in.sends, in.sendTick, in.sendTick
+	v.base, v.baseTick, v.snapTick, v.snapSend = in.sends, in.sendTick, in.sendTick, in.sends
 	v.sent = 1
 	v.told.clear()
 	v.owed = v.owed[:0]
@@ -255,8 +255,9 @@ func (v *Viewer) toRelay() []uint64 {
 	var last *relayed
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
-		if !v.heldPlayer(o.player) {
-			b.blind = b.blind || o.tick != o.since
+		told, runs := v.canRun(o)
+		b.blind = b.blind || !runs && o.tick != o.since
+		if !told {
 			continue
 		}
 		sorted = sorted && (last == nil || last.before(&o.order))
