@@ -1,6 +1,7 @@
 package body
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -64,10 +65,27 @@ func Compile(def *schema.Definition, files []Source, o Options) (*Program, diag.
 		p.Client, err = c.link(p.ClientLayout, clientPages)
 	}
 	if err != nil {
-		read.List.Errorf(diag.Position{}, "the compiler failed: %v", err)
+		c.failed(err)
 		return nil, read.List
 	}
 	return p, read.List
+}
+
+// failed reports what a module could not be made for.
+func (c *compilation) failed(err error) {
+	var stack *link.StackError
+	if errors.As(err, &stack) {
+		// The innermost function tells the author where to look, the first two how it
+		// is got to.
+		for _, f := range slices.Backward(stack.Path) {
+			if at, ok := c.lower.Written(f); ok {
+				c.read.List.Errorf(c.read.Files.Position(at), "'%s' is called through so many functions, with so many variables between them, that "+
+					"a browser's stack would not do: %d KiB of %d", f.Name, (stack.Bytes+1023)>>10, link.MaxStack>>10)
+				return
+			}
+		}
+	}
+	c.read.List.Errorf(diag.Position{}, "the compiler failed: %v", err)
 }
 
 // compilation is a checked game on its way to modules.

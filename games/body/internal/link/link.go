@@ -35,7 +35,7 @@ const dataBase = 16
 func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	l := &linker{
 		Options: o, bodies: map[*ir.Func][]ir.Stmt{}, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{},
-		burners: map[*ir.Func]bool{}, top: dataBase,
+		calls: map[*ir.Func][]*ir.Func{}, burners: map[*ir.Func]bool{}, top: dataBase,
 	}
 	list := l.reach(roots...)
 	for _, f := range list {
@@ -47,9 +47,7 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	for i, f := range list {
 		l.funcs[f] = i
 		l.place(f)
-		for _, g := range l.reach(f) {
-			l.burners[f] = l.burners[f] || burns(l.body(g))
-		}
+		l.burner(f)
 	}
 	m := &wasm.Module{MaxPages: o.MaxPages}
 	for i, g := range o.Globals {
@@ -64,6 +62,7 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	for _, f := range roots {
 		exported[f] = true
 	}
+	frames := map[*ir.Func]int{}
 	for _, f := range list {
 		w, err := l.emit(f)
 		if err != nil {
@@ -73,6 +72,10 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 			w.Export = f.Name
 		}
 		m.Funcs = append(m.Funcs, w)
+		frames[f] = len(w.Params) + len(w.Locals)
+	}
+	if err := l.checkStack(frames, roots); err != nil {
+		return nil, err
 	}
 	m.Data = l.segments
 	heap := (l.top + 63) / 64 * 64
@@ -90,6 +93,7 @@ type linker struct {
 	funcs    map[*ir.Func]int
 	globals  map[*ir.Global]int
 	data     map[*ir.Data]int
+	calls    map[*ir.Func][]*ir.Func
 	burners  map[*ir.Func]bool // functions that take fuel, or lead to one that does
 	segments []wasm.Data
 	top      int
@@ -117,7 +121,30 @@ func (l *linker) body(f *ir.Func) []ir.Stmt {
 
 // reach is ir.Reach on this side.
 func (l *linker) reach(roots ...*ir.Func) []*ir.Func {
-	return ir.ReachBy(func(f *ir.Func) []*ir.Func { return ir.Callees(l.body(f)) }, roots...)
+	return ir.ReachBy(l.callees, roots...)
+}
+
+// callees are the functions that a function calls on this side.
+func (l *linker) callees(f *ir.Func) []*ir.Func {
+	list, ok := l.calls[f]
+	if !ok {
+		list = ir.Callees(l.body(f))
+		l.calls[f] = list
+	}
+	return list
+}
+
+// burner finds whether a function takes fuel, or leads to one that does.
+func (l *linker) burner(f *ir.Func) bool {
+	found, ok := l.burners[f]
+	if !ok {
+		found = burns(l.body(f))
+		for _, g := range l.callees(f) {
+			found = l.burner(g) || found
+		}
+		l.burners[f] = found
+	}
+	return found
 }
 
 func (l *linker) needsToInt32(f *ir.Func) (found bool) {

@@ -72,10 +72,8 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	return f
 }
 
-// Charge makes a helper that calls helpers take fuel, so that no tower of calls
-// is free; what it costs to run a function that calls none is bounded by its size.
-// It is meant to be called when calls were inlined that are going to be.
-func (l *Lowerer) Charge(f *ir.Func) {
+// Written is where a function stands that an author wrote; false for others.
+func (l *Lowerer) Written(f *ir.Func) (file.Idx, bool) {
 	if l.own == nil {
 		l.own = map[*ir.Func]file.Idx{}
 		for t, f := range l.funcs {
@@ -85,6 +83,14 @@ func (l *Lowerer) Charge(f *ir.Func) {
 		}
 	}
 	at, ok := l.own[f]
+	return at, ok
+}
+
+// Charge makes a helper that calls helpers take fuel, so that no tower of calls
+// is free; what it costs to run a function that calls none is bounded by its size.
+// It is meant to be called when calls were inlined that are going to be.
+func (l *Lowerer) Charge(f *ir.Func) {
+	at, ok := l.Written(f)
 	if !ok {
 		return
 	}
