@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build test test-go test-client test-browser race lint generate bench fuzz tools-node tools-chromium clean
+.PHONY: run help build test test-go test-client test-browser race lint generate bench fuzz tools-node tools-qemu tools-chromium clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -23,8 +23,10 @@ build: ## the one binary, in .bin/
 
 test: test-go test-client test-browser ## all tests
 
-test-go: tools-node
-	$(GO) test ./...
+# With GAMEHOSTER_THOROUGH=1 ten times as many random games, and a million ticks of
+# each sample: minutes more.
+test-go: tools-node tools-qemu
+	$(GO) test -timeout 20m ./...
 
 test-client: tools-node
 	cd games/_client && npm ci --no-audit --no-fund --silent && npm test
@@ -32,7 +34,7 @@ test-client: tools-node
 test-browser: build tools-node tools-chromium
 	cd games/_e2e && npm ci --no-audit --no-fund --silent && GAMEHOSTER_BIN=$(CURDIR)/$(BIN)/gamehoster npm test
 
-race: tools-node ## the Go tests under the race detector, expired borrowed buffers poisoned
+race: tools-node tools-qemu ## the Go tests under the race detector, expired borrowed buffers poisoned
 	$(GO) test -race -tags invariants -timeout 20m ./engine/... ./tick/vm/... ./wire/... ./games/...
 	$(GO) test -race -tags invariants -timeout 20m ./tick -long 1000
 
@@ -58,6 +60,9 @@ fuzz: ## every fuzz target for FUZZ (30s) each
 
 tools-node:
 	@command -v node >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y nodejs npm; }
+
+tools-qemu: # for the code that wazero makes on arm64
+	@command -v qemu-aarch64 >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y qemu-user; }
 
 tools-chromium:
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; }

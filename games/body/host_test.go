@@ -150,6 +150,7 @@ type world struct {
 	tickFn api.Function
 
 	startFault error // of a start body
+	faults     map[body.Fault]int
 }
 
 type worldOptions struct {
@@ -181,7 +182,7 @@ func openWorld(def *schema.Definition, p *body.Program, o worldOptions) (*world,
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	r := wazero.NewRuntimeWithConfig(ctx, config.WithMemoryLimitPages(64).WithDebugInfoEnabled(false))
-	w := &world{def: def, prog: p, layout: p.ServerLayout, close: func() { r.Close(ctx) }}
+	w := &world{def: def, prog: p, layout: p.ServerLayout, close: func() { r.Close(ctx) }, faults: map[body.Fault]int{}}
 	code := p.Server
 	if o.client {
 		code, w.layout = p.Client, p.ClientLayout
@@ -366,6 +367,7 @@ func (w *world) step(in input) (skips []skip, err error) {
 		if f.fault == body.FaultTickCap {
 			return skips, err
 		}
+		w.faults[f.fault]++
 		copy(w.block(), before)
 		k, times := skip{f.number, f.actor}, 0
 		for _, old := range skips {

@@ -60,33 +60,10 @@ func (s *scope) leaf() *Node {
 	case n < 17:
 		return node(Number, s.pick("game.tick", "game.dt", "game."+s.anyType().plural+".count"))
 	case n < 18:
-		return node(Number, s.constant())
+		f, c := s.someConstant(scalar)
+		return node(Number, s.file.use(f, c.name))
 	}
 	return s.literal()
-}
-
-// constant is the name of one at the top level of a file.
-func (s *scope) constant() string {
-	f, c := s.someConstant(false)
-	return s.file.use(f, c.name)
-}
-
-// element is one of a table's.
-func (s *scope) element(depth int) *Node {
-	f, c := s.someConstant(true)
-	name := s.file.use(f, c.name)
-	if s.chance(40) {
-		return fixedSort(Number, "%s[%d]", name, s.r.IntN(c.elements))
-	}
-	// In its bounds, whatever the number is.
-	if s.chance(50) {
-		return node(Number, fmt.Sprintf("%s[($ >>> 0) %% %d]", name, c.elements), s.number(depth))
-	}
-	return node(Number, fmt.Sprintf("%s[$ & %d]", name, c.elements-1), s.number(depth))
-}
-
-func fixedSort(sort Sort, format string, args ...any) *Node {
-	return node(sort, fmt.Sprintf(format, args...))
 }
 
 func (s *scope) number(depth int) *Node {
@@ -96,29 +73,29 @@ func (s *scope) number(depth int) *Node {
 	d := depth - 1
 	two := func(text string) *Node { return node(Number, text, s.number(d), s.number(d)) }
 	one := func(text string) *Node { return node(Number, text, s.number(d)) }
-	switch s.r.IntN(34) {
+	switch s.r.IntN(36) {
 	case 0, 1, 2, 3:
-		return two("($ " + s.pick("+", "-", "*") + " $)")
+		return two("(@ " + s.pick("+", "-", "*") + " @)")
 	case 4:
-		return two("($ " + s.pick("/", "%") + " $)")
+		return two("(@ " + s.pick("/", "%") + " @)")
 	case 5, 6:
-		return two("($ " + s.pick("&", "|", "^", "<<", ">>", ">>>") + " $)")
+		return two("(@ " + s.pick("&", "|", "^", "<<", ">>", ">>>") + " @)")
 	case 7, 8:
-		return one("($ " + s.pick("& ", "| ", ">> ", ">>> ", "% ", "* ", "+ ", "- ") + s.pick("1", "2", "7", "15", "3", "31", "255", "0") + ")")
+		return one("(@ " + s.pick("& ", "| ", ">> ", ">>> ", "% ", "* ", "+ ", "- ") + s.pick("1", "2", "7", "15", "3", "31", "255", "0") + ")")
 	case 9:
-		return one("(" + s.pick("-", "~", "+", "- -") + "$)")
+		return one("(" + s.pick("-", "~", "+", "- -") + "@)")
 	case 10, 11:
-		return one("Math." + s.pick("floor", "ceil", "trunc", "round", "abs", "sqrt", "sign", "fround", "clz32") + "($)")
+		return one("Math." + s.pick("floor", "ceil", "trunc", "round", "abs", "sqrt", "sign", "fround", "clz32") + "(@)")
 	case 12:
-		return two("Math." + s.pick("min", "max", "imul") + "($, $)")
+		return two("Math." + s.pick("min", "max", "imul") + "(@, @)")
 	case 13:
-		return node(Number, "Math."+s.pick("min", "max", "hypot")+"($, $, $)", s.number(d), s.number(d), s.number(d))
+		return node(Number, "Math."+s.pick("min", "max", "hypot")+"(@, @, @)", s.number(d), s.number(d), s.number(d))
 	case 14, 15:
-		return node(Number, "($ ? $ : $)", s.condition(d), s.number(d), s.number(d))
+		return node(Number, "(@ ? @ : @)", s.condition(d), s.number(d), s.number(d))
 	case 16:
-		n := one("($ ** " + s.pick("2", "3", "0.5", "-1", "(-0.5)") + ")")
+		n := one("(@ ** " + s.pick("2", "3", "0.5", "-1", "(-0.5)") + ")")
 		if s.chance(40) {
-			n = two("($ ** $)")
+			n = two("(@ ** @)")
 		}
 		n.Twin = "Math.pow" + replacePower(n.Text)
 		return n
@@ -128,23 +105,23 @@ func (s *scope) number(depth int) *Node {
 		}
 	case 18:
 		if v, ok := s.varOf(number, true); ok {
-			return one("(" + v.name + " " + s.pick("=", "+=", "-=", "*=", "|=") + " $)")
+			return one("(" + v.name + " " + s.pick("=", "+=", "-=", "*=", "|=") + " @)")
 		}
 	case 19, 20:
 		if p, ok := s.written(numeric); ok {
-			return one("(" + p.text + " " + s.pick("=", "+=", "-=", "*=", "|=", "%=", ">>=") + " $)")
+			return one("(" + p.text + " " + s.pick("=", "+=", "-=", "*=", "|=", "%=", ">>=") + " @)")
 		}
 	case 21:
 		if p, ok := s.written(numeric); ok {
 			return node(Number, s.pick("("+p.text+"++)", "(--"+p.text+")"))
 		}
 	case 22:
-		return two("($ " + s.pick("||", "&&") + " $)")
+		return two("(@ " + s.pick("||", "&&") + " @)")
 	case 23:
 		return one("Math." + s.pick("sin", "cos", "tan", "asin", "acos", "atan", "exp", "expm1", "log", "log1p", "log2", "log10",
-			"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt") + "($)")
+			"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt") + "(@)")
 	case 24:
-		return two("Math." + s.pick("atan2", "pow", "hypot") + "($, $)")
+		return two("Math." + s.pick("atan2", "pow", "hypot") + "(@, @)")
 	case 25, 26:
 		if h := s.callable(number, nil); h != nil {
 			return s.call(Number, h, d)
@@ -159,7 +136,11 @@ func (s *scope) number(depth int) *Node {
 	case 30, 31:
 		return s.fieldOfMaybe(d)
 	case 32:
-		return two("($, $)").effectFirst(s)
+		return two("(@, @)").effectFirst(s)
+	case 33:
+		return node(Number, "@.length", s.str(d))
+	case 34:
+		return s.named(d)
 	}
 	return s.number(d)
 }
@@ -177,7 +158,7 @@ func replacePower(text string) string {
 // effectFirst makes the first part of a comma one that does something.
 func (n *Node) effectFirst(s *scope) *Node {
 	if p, ok := s.written(numeric); ok {
-		n.Kids[0] = node(Fixed, p.text+" = $", n.Kids[0])
+		n.Kids[0] = node(Fixed, p.text+" = @", n.Kids[0])
 		return n
 	}
 	return n.Kids[1]
@@ -191,14 +172,14 @@ func (s *scope) fieldOfMaybe(d int) *Node {
 		member = "." + f.name
 	}
 	if s.risky && s.chance(15) {
-		return node(Number, "$"+member, s.reference(of, d))
+		return node(Number, "@"+member, s.reference(of, d))
 	}
 	if f, ok := s.fieldOf(of, is(schema.Ref)); ok && s.chance(40) {
 		if inner, ok := s.fieldOf(s.types[f.ref], numeric); ok {
-			return node(Number, "($?."+f.name+"?."+inner.name+" ?? $)", s.reference(of, d), s.number(d))
+			return node(Number, "(@?."+f.name+"?."+inner.name+" ?? @)", s.reference(of, d), s.number(d))
 		}
 	}
-	return node(Number, "($?"+member+" ?? $)", s.reference(of, d), s.number(d))
+	return node(Number, "(@?"+member+" ?? @)", s.reference(of, d), s.number(d))
 }
 
 // fieldOf is a field of a type that can be read here.
@@ -220,26 +201,29 @@ func (s *scope) boolean(depth int) *Node {
 	if depth > 0 {
 		switch s.r.IntN(12) {
 		case 0:
-			return node(Bool, "(!$)", s.condition(d))
+			return node(Bool, "(!@)", s.condition(d))
 		case 1, 2:
-			return node(Bool, "($ "+s.pick("&&", "||", "===", "!==")+" $)", s.boolean(d), s.boolean(d))
+			return node(Bool, "(@ "+s.pick("&&", "||", "===", "!==")+" @)", s.boolean(d), s.boolean(d))
 		case 3:
 			return s.sameObject(d)
 		case 4:
-			return node(Bool, "($ "+s.pick("===", "!==")+" $)", s.str(), s.str())
+			return node(Bool, "(@ "+s.pick("===", "!==", "<", ">=")+" @)", s.str(d), s.str(d))
 		case 5:
-			return node(Bool, "($ ? $ : $)", s.condition(d), s.boolean(d), s.boolean(d))
+			return node(Bool, "(@ ? @ : @)", s.condition(d), s.boolean(d), s.boolean(d))
 		case 6:
 			if h := s.callable(boolean, nil); h != nil {
 				return s.call(Bool, h, d)
 			}
 		case 7:
 			if p, ok := s.written(is(schema.Bool)); ok {
-				return node(Bool, "("+p.text+" = $)", s.boolean(d))
+				return node(Bool, "("+p.text+" = @)", s.boolean(d))
 			}
 		}
 	}
-	switch s.r.IntN(6) {
+	switch s.r.IntN(8) {
+	case 7:
+		f, c := s.someConstant(records)
+		return node(Bool, "@.on", s.at(f, c, depth-1))
 	case 0:
 		if p, ok := s.read(is(schema.Bool)); ok {
 			return node(Bool, p.text)
@@ -249,7 +233,7 @@ func (s *scope) boolean(depth int) *Node {
 			return node(Bool, v.name)
 		}
 	}
-	return node(Bool, "($ "+s.pick("<", "<=", ">", ">=", "===", "!==")+" $)", s.number(d), s.number(d))
+	return node(Bool, "(@ "+s.pick("<", "<=", ">", ">=", "===", "!==")+" @)", s.number(d), s.number(d))
 }
 
 // sameObject compares objects.
@@ -257,9 +241,9 @@ func (s *scope) sameObject(d int) *Node {
 	of := s.anyType()
 	op := s.pick("===", "!==")
 	if s.chance(40) {
-		return node(Bool, "($ "+op+" null)", s.object(of, d))
+		return node(Bool, "(@ "+op+" null)", s.object(of, d))
 	}
-	return node(Bool, "($ "+op+" $)", s.object(of, d), s.object(of, d))
+	return node(Bool, "(@ "+op+" @)", s.object(of, d), s.object(of, d))
 }
 
 // condition is anything that is true or not.
@@ -270,21 +254,130 @@ func (s *scope) condition(d int) *Node {
 	case 1:
 		return s.object(s.anyType(), d)
 	case 2:
-		return s.str()
+		return s.str(d)
 	case 3:
 		if d > 0 {
-			return node(Bool, "($ "+s.pick("&&", "||")+" $)", s.condition(d-1), s.condition(d-1))
+			return node(Bool, "(@ "+s.pick("&&", "||")+" @)", s.condition(d-1), s.condition(d-1))
 		}
 	}
 	return s.boolean(d)
 }
 
 // str is a text.
-func (s *scope) str() *Node {
+func (s *scope) str(d int) *Node {
+	if d > 0 {
+		switch s.r.IntN(8) {
+		case 0:
+			return node(Str, "(@ ? @ : @)", s.condition(d-1), s.str(d-1), s.str(d-1))
+		case 1:
+			return node(Str, "(@ "+s.pick("||", "&&")+" @)", s.str(d-1), s.str(d-1))
+		case 2:
+			of := s.anyType()
+			if f, ok := s.fieldOf(of, is(schema.Str)); ok {
+				return node(Str, "(@?."+f.name+" ?? @)", s.reference(of, d-1), s.str(d-1))
+			}
+		case 3:
+			f, c := s.someConstant(words)
+			return node(Str, "@", s.at(f, c, d-1))
+		case 4:
+			f, c := s.someConstant(records)
+			return node(Str, "@.w", s.at(f, c, d-1))
+		case 5, 6:
+			if h := s.callable(text, nil); h != nil {
+				return s.call(Str, h, d-1)
+			}
+		}
+	}
+	if v, ok := s.varOf(text, false); ok && s.chance(50) {
+		return node(Str, v.name)
+	}
+	if len(s.inputs) > 0 {
+		if f := s.inputs[s.r.IntN(len(s.inputs))]; f.kind == schema.Str {
+			return node(Str, f.name)
+		}
+	}
+	if s.cmd != nil {
+		for _, f := range s.cmd.fields {
+			if f.kind == schema.Str && s.chance(50) {
+				return node(Str, "cmd."+f.name)
+			}
+		}
+	}
 	if p, ok := s.read(is(schema.Str)); ok && s.chance(70) {
 		return node(Str, p.text)
 	}
 	return node(Str, quote(s.textLiteral(255)))
+}
+
+// at is an element of a constant, in its bounds whatever the number is.
+func (s *scope) at(f *file, c constant, d int) *Node {
+	name := s.file.use(f, c.name)
+	switch {
+	case s.chance(30) || d < 0:
+		return fixed("%s[%d]", name, s.r.IntN(c.elements))
+	case s.chance(50):
+		return node(Fixed, fmt.Sprintf("%s[(@ >>> 0) %% %d]", name, c.elements), s.number(d))
+	}
+	return node(Fixed, fmt.Sprintf("%s[@ & %d]", name, c.elements-1), s.number(d))
+}
+
+// element is a number of a constant.
+func (s *scope) element(d int) *Node {
+	switch s.r.IntN(8) {
+	case 0:
+		f, c := s.someConstant(records)
+		return node(Number, "@.n", s.at(f, c, d))
+	case 1:
+		f, c := s.someConstant(grid)
+		return node(Number, "@[@ & 1]", s.at(f, c, d), s.number(d))
+	case 2:
+		f, c := s.someConstant(record)
+		name := s.file.use(f, c.name)
+		if s.chance(40) {
+			return node(Number, name+s.pick(".n", ".m"))
+		}
+		return node(Number, name+"[@ ? \"n\" : \"m\"]", s.condition(d))
+	case 3:
+		f, c := s.someConstant(s.shape())
+		if c.shape != scalar && c.shape != record {
+			return node(Number, s.file.use(f, c.name)+".length")
+		}
+	}
+	f, c := s.someConstant(table)
+	return node(Number, "@", s.at(f, c, d))
+}
+
+// named is a field whose name is computed, read or written.
+func (s *scope) named(d int) *Node {
+	x, ok := s.namedPlace(d)
+	if !ok {
+		return s.number(d)
+	}
+	switch s.r.IntN(3) {
+	case 0:
+		return node(Number, "(@ "+s.pick("=", "+=", "*=", "|=")+" @)", x, s.number(d))
+	case 1:
+		return node(Number, "(@++)", x)
+	}
+	return node(Number, "@", x)
+}
+
+// namedPlace is such a field, which can be read and written here.
+func (s *scope) namedPlace(d int) (*Node, bool) {
+	obj, fields := "game", s.types[0].fields
+	if v, ok := s.here(nil); ok && s.chance(80) {
+		obj, fields = v.name, v.of.fields
+	}
+	var names []string
+	for _, f := range fields {
+		if f.kind.Number() && s.readable(f) && s.writable(f) {
+			names = append(names, quote(f.name))
+		}
+	}
+	if len(names) < 2 {
+		return nil, false
+	}
+	return node(Fixed, obj+"[@ ? @ : @]", s.condition(d), fixed("%s", s.pick(names...)), fixed("%s", s.pick(names...))), true
 }
 
 func (s *scope) textLiteral(room int) string {
@@ -314,7 +407,7 @@ func (s *scope) reference(of *typ, d int) *Node {
 			return s.call(Fixed, h, d)
 		}
 	}
-	return node(Fixed, "game."+of.plural+".find($)", s.id(d))
+	return node(Fixed, "game."+of.plural+".find(@)", s.id(d))
 }
 
 // id is a number that is often an object's.
@@ -323,7 +416,7 @@ func (s *scope) id(d int) *Node {
 		return node(Number, v.name+".id"+s.pick("", " - 4", " + 4", " - 2"))
 	}
 	if s.chance(50) {
-		return fixedSort(Number, "%d", s.r.IntN(30))
+		return node(Number, strconv.Itoa(s.r.IntN(30)))
 	}
 	return s.number(d)
 }
@@ -341,10 +434,10 @@ func (s *scope) object(of *typ, d int) *Node {
 		}
 	case 3:
 		if d > 0 {
-			return node(Object, "($ ? $ : null)", s.condition(d-1), s.object2(of, d-1))
+			return node(Object, "(@ ? @ : null)", s.condition(d-1), s.object2(of, d-1))
 		}
 	}
-	return node(Object, "$", s.reference(of, d))
+	return node(Object, "@", s.reference(of, d))
 }
 
 // object2 is an object of a type that the compiler knows, null or not.
@@ -363,10 +456,10 @@ func (s *scope) present(of *typ, d int) *Node {
 		panic("gen: nothing of the type is there")
 	}
 	if d > 0 && s.chance(20) {
-		return node(Fixed, "($ ?? "+v.name+")", s.reference(of, d-1))
+		return node(Fixed, "(@ ?? "+v.name+")", s.reference(of, d-1))
 	}
 	if other, ok := s.here(of); ok && d > 0 && s.chance(20) {
-		return node(Fixed, "($ ? "+v.name+" : "+other.name+")", s.condition(d-1))
+		return node(Fixed, "(@ ? "+v.name+" : "+other.name+")", s.condition(d-1))
 	}
 	return node(Fixed, v.name)
 }

@@ -35,7 +35,7 @@ func (s *scope) failing(body string) *Node {
 	case 1:
 		return &Node{Sort: Statement, Text: "for (;;) for (let i = 0; i < 10; i++) { " + effect + " }", Twin: thrown}
 	case 2:
-		f, c := s.someConstant(true)
+		f, c := s.someConstant(table)
 		index := s.pick(fmt.Sprint(c.elements), "-1", "0.5", "1e10", "NaN")
 		n := s.name("at")
 		use := s.pick("", "\nif ("+n+" > 0) game.players.find(1);")

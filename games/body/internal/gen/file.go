@@ -16,17 +16,32 @@ type file struct {
 	heads   *Node             // imports
 	tops    *Node             // constants
 	funcs   *Node
-	tables  []constant
 	consts  []constant
 	server  bool
+	ts      bool // TypeScript
 	m       *maker
 }
 
 // constant is one at the top level of a file.
 type constant struct {
 	name     string
-	elements int // of a table
+	shape    shape
+	elements int // of a list
 }
+
+type shape uint8
+
+const (
+	scalar  shape = iota // a number
+	table                // numbers
+	words                // texts
+	records              // objects { n, on, w }
+	grid                 // lists of two numbers
+	record               // an object { n, m } of numbers
+	shapes
+)
+
+func (m *maker) shape() shape { return shape(m.r.IntN(int(shapes))) }
 
 // helper is a function that bodies call.
 type helper struct {
@@ -42,13 +57,17 @@ type helper struct {
 func (m *maker) file(name string) *file {
 	f := &file{path: name, imports: map[string]string{}, heads: list("\n"), tops: list("\n"), funcs: list("\n"), m: m}
 	f.server = strings.Contains(name, ".server.")
+	f.ts = m.chance(10)
 	m.files = append(m.files, f)
 	return f
 }
 
 func (f *file) node() *Node {
-	n := node(Fixed, "$\n$\n$\n", f.heads, f.tops, f.funcs)
+	n := node(Fixed, "@\n@\n@\n", f.heads, f.tops, f.funcs)
 	n.Path = f.path
+	if f.ts {
+		n.Path = strings.TrimSuffix(f.path, ".js") + ".ts"
+	}
 	return n
 }
 
@@ -74,35 +93,41 @@ func (f *file) use(from *file, name string) string {
 	return alias
 }
 
-// someConstant is one that the file can use, of the file that it is in.
-func (s *scope) someConstant(table bool) (*file, constant) {
+// someConstant is one that the file can use, and the file that it is in.
+func (s *scope) someConstant(of shape) (*file, constant) {
 	f := s.file
 	if s.chance(30) {
 		if other := s.files[s.r.IntN(len(s.files))]; other.exported() && (s.server || !other.server) {
 			f = other
 		}
 	}
-	list := &f.consts
-	if table {
-		list = &f.tables
+	var list []constant
+	for _, c := range f.consts {
+		if c.shape == of {
+			list = append(list, c)
+		}
 	}
-	if len(*list) == 0 || len(*list) < 2 && s.chance(30) {
-		*list = append(*list, f.constant(table))
+	if len(list) == 0 || len(list) < 2 && s.chance(30) {
+		return f, f.constant(of)
 	}
-	return f, (*list)[s.r.IntN(len(*list))]
+	return f, list[s.r.IntN(len(list))]
 }
 
 // exported tells whether others import from the file.
 func (f *file) exported() bool {
-	return strings.HasPrefix(path.Base(f.path), "help") || strings.HasPrefix(path.Base(f.path), Mark)
+	base := path.Base(f.path)
+	return strings.HasPrefix(base, "help") || strings.HasPrefix(base, Mark)
 }
 
 // constant makes one.
-func (f *file) constant(table bool) constant {
+func (f *file) constant(of shape) constant {
 	m := f.m
-	c := constant{name: m.name("C")}
+	c := constant{name: m.name("C"), shape: of}
 	if f.server && m.o.Marks {
 		c.name = m.secret("C")
+	}
+	if of != scalar && of != record {
+		c.elements = 1 << m.r.IntN(4)
 	}
 	value := func() string {
 		if f.server && m.o.Marks && m.chance(60) {
@@ -110,23 +135,44 @@ func (f *file) constant(table bool) constant {
 		}
 		return m.pick("1", "0", "-1", "2.5", "1 / 3", "Math.PI * 2", "255", "4096", "-1e9", "3000000000", "5e-324", "NaN", "-0", "Infinity", "0.1 + 0.2")
 	}
-	text := ""
-	if table {
-		c.elements = 1 << m.r.IntN(4)
-		values := make([]string, c.elements)
-		for i := range values {
-			values[i] = value()
+	word := func() string {
+		if f.server && m.o.Marks {
+			return quote(Mark)
 		}
-		text = "[" + strings.Join(values, ", ") + "]"
-	} else {
-		text = value()
+		return quote(m.word())
+	}
+	element := map[shape]func() string{
+		scalar: value,
+		table:  value,
+		words:  word,
+		grid:   func() string { return "[" + value() + ", " + value() + "]" },
+		record: func() string { return "{ n: " + value() + ", m: " + value() + " }" },
+		records: func() string {
+			return "{ n: " + value() + ", on: " + m.pick("true", "false") + ", w: " + word() + " }"
+		},
+	}[of]
+	list := element()
+	if c.elements > 0 {
+		for range c.elements - 1 {
+			list += ", " + element()
+		}
+		list = "[" + list + "]"
 	}
 	export := ""
 	if f.exported() {
 		export = "export "
 	}
-	f.tops.Kids = append(f.tops.Kids, fixed("%sconst %s = %s;", export, c.name, text))
+	f.tops.Kids = append(f.tops.Kids, fixed("%sconst %s%s = %s;", export, c.name, f.typed("any"), list))
+	f.consts = append(f.consts, c)
 	return c
+}
+
+// typed is a type where the file has them.
+func (f *file) typed(name string) string {
+	if f.ts {
+		return ": " + name
+	}
+	return ""
 }
 
 // bodies makes all files.
@@ -134,6 +180,9 @@ func (m *maker) bodies() {
 	places := []*file{m.file("help.js")}
 	if m.chance(40) {
 		places = append(places, m.file("parts/help2.js"))
+	}
+	if m.chance(20) {
+		places = append(places, m.file("_shared/help3.js"))
 	}
 	vault := m.file(m.secret("help") + ".js")
 	vault.server = true
@@ -192,10 +241,10 @@ func (m *maker) body(f *file, name string, of *typ, cmd *command, size int) {
 	if of.index != schema.InstanceType {
 		v := variable{name: m.pick("self", "me", of.name), kind: object, of: of}
 		s.vars = append(s.vars, v)
-		params = append(params, v.name)
+		params = append(params, v.name+f.typed("any"))
 	}
 	if cmd != nil {
-		params = append(params, s.commandParam())
+		params = append(params, s.commandParam()+f.typed("any"))
 	}
 	given := len(s.vars)
 	l := list("\n")
@@ -208,7 +257,7 @@ func (m *maker) body(f *file, name string, of *typ, cmd *command, size int) {
 		at := m.r.IntN(len(l.Kids) + 1)
 		l.Kids = append(l.Kids[:at:at], append([]*Node{s.fault(of, name)}, l.Kids[at:]...)...)
 	}
-	f.funcs.Kids = append(f.funcs.Kids, node(Fixed, "export function "+name+"("+strings.Join(params, ", ")+") {\n$\n}", l))
+	f.funcs.Kids = append(f.funcs.Kids, node(Fixed, "export function "+name+"("+strings.Join(params, ", ")+") {\n@\n}", l))
 }
 
 // populate makes objects of all types that need no owner.
@@ -225,13 +274,13 @@ func (s *scope) populate(all bool) *Node {
 			switch x := v.name + "." + f.name; {
 			case !s.writable(f):
 			case f.kind.Number() && s.server:
-				stores.Kids = append(stores.Kids, statement(x+" = serverRandom() * $;", s.literal()))
+				stores.Kids = append(stores.Kids, statement(x+" = serverRandom() * @;", s.literal()))
 			case f.kind.Number():
-				stores.Kids = append(stores.Kids, statement(x+" = random() * $;", s.literal()))
+				stores.Kids = append(stores.Kids, statement(x+" = random() * @;", s.literal()))
 			case f.kind == schema.Bool:
 				stores.Kids = append(stores.Kids, statement(x+" = random() < 0.5;"))
 			case f.kind == schema.Ref:
-				stores.Kids = append(stores.Kids, statement(x+" = $;", s.object(s.types[f.ref], 1)))
+				stores.Kids = append(stores.Kids, statement(x+" = @;", s.object(s.types[f.ref], 1)))
 			}
 		}
 		s.vars = s.vars[:len(s.vars)-1]
@@ -239,7 +288,7 @@ func (s *scope) populate(all bool) *Node {
 		if !all {
 			text = "if (random() < 0.4) {\n"
 		}
-		l.Kids = append(l.Kids, statement(text+"const "+v.name+" = game."+of.plural+".spawn();\nif ("+v.name+") {\n$\n}\n}", stores))
+		l.Kids = append(l.Kids, statement(text+"const "+v.name+" = game."+of.plural+".spawn();\nif ("+v.name+") {\n@\n}\n}", stores))
 	}
 	return l
 }
@@ -251,7 +300,7 @@ func (s *scope) commandParam() string {
 	}
 	text, sep := "{", " "
 	for _, f := range s.cmd.fields {
-		if f.kind != schema.Str && s.chance(70) {
+		if s.chance(70) {
 			text += sep + f.name
 			sep = ", "
 			s.inputs = append(s.inputs, f)
@@ -263,7 +312,7 @@ func (s *scope) commandParam() string {
 
 // helper makes a function that bodies and later helpers may call.
 func (m *maker) helper(f *file) {
-	h := &helper{name: m.name("helper"), file: f, result: kind(m.r.IntN(4)), server: f.server && (m.o.Marks || m.chance(70))}
+	h := &helper{name: m.name("helper"), file: f, result: kind(m.r.IntN(5)), server: f.server && (m.o.Marks || m.chance(70))}
 	if h.server && m.o.Marks {
 		h.name = m.secret("helper")
 	}
@@ -274,31 +323,31 @@ func (m *maker) helper(f *file) {
 	}
 	var params []string
 	for range m.r.IntN(4) {
-		v := variable{name: m.name("p"), kind: kind(m.r.IntN(3)), writable: true}
+		v := variable{name: m.name("p"), kind: kind(m.r.IntN(4)), writable: true}
 		if v.kind == object {
 			v.of, v.null, v.writable = m.types[1+m.r.IntN(len(m.types)-1)], m.chance(40), false
 		}
 		h.params = append(h.params, v)
 		s.vars = append(s.vars, v)
-		params = append(params, v.name)
+		params = append(params, v.name+f.typed([]string{"number", "boolean", "string", "any"}[v.kind]))
 	}
 	head := strings.Join(params, ", ")
 	export := "export "
 	if h.result == number && m.chance(30) {
-		f.funcs.Kids = append(f.funcs.Kids, node(Fixed, fmt.Sprintf("%sconst %s = (%s) => $;", export, h.name, head), s.number(3)))
+		f.funcs.Kids = append(f.funcs.Kids, node(Fixed, fmt.Sprintf("%sconst %s = (%s) => @;", export, h.name, head), s.number(3)))
 	} else {
 		l := s.block(1+m.r.IntN(3), 2)
 		if h.result != nothing {
 			if m.chance(40) || h.result == object {
-				l.Kids = append(l.Kids, statement("if ($) return $;", s.condition(1), s.value()))
+				l.Kids = append(l.Kids, statement("if (@) return @;", s.condition(1), s.value()))
 			}
 			last := s.value()
 			if h.result == object {
 				last = fixed("null")
 			}
-			l.Kids = append(l.Kids, node(Statement, "return $;", last))
+			l.Kids = append(l.Kids, node(Statement, "return @;", last))
 		}
-		shape := m.pick("%sfunction %s(%s) {\n$\n}", "%sfunction %s(%s) {\n$\n}", "%sconst %s = function (%s) {\n$\n};", "%sconst %s = (%s) => {\n$\n};")
+		shape := m.pick("%sfunction %s(%s) {\n@\n}", "%sfunction %s(%s) {\n@\n}", "%sconst %s = function (%s) {\n@\n};", "%sconst %s = (%s) => {\n@\n};")
 		f.funcs.Kids = append(f.funcs.Kids, node(Fixed, fmt.Sprintf(shape, export, h.name, head), l))
 	}
 	h.cost = s.cost + 1
@@ -312,6 +361,8 @@ func (s *scope) value() *Node {
 		return s.number(2)
 	case boolean:
 		return s.boolean(2)
+	case text:
+		return s.str(2)
 	}
 	return s.object2(s.of, 1)
 }

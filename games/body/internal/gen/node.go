@@ -40,7 +40,7 @@ const (
 // Node is a piece of a program.
 type Node struct {
 	Sort Sort
-	Text string // with a $ for each kid; of a List, what is between them
+	Text string // with a @ for each kid; of a List, what is between them
 	Twin string // the text for Node, empty where it is the same
 	Kids []*Node
 
@@ -73,8 +73,9 @@ const (
 
 // Game is a random game.
 type Game struct {
-	Seed  uint64
-	Ticks int // that the script is for
+	Seed   uint64
+	Ticks  int  // that the script is for
+	Faults bool // bodies are made to fail
 
 	def    *Node
 	files  *Node // a List
@@ -96,7 +97,7 @@ func (n *Node) render(b *strings.Builder, twin bool) {
 		text = n.Twin
 	}
 	for _, k := range n.Kids {
-		before, after, _ := strings.Cut(text, "$")
+		before, after, _ := strings.Cut(text, "@")
 		b.WriteString(before)
 		k.render(b, twin)
 		text = after

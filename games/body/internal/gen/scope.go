@@ -12,6 +12,7 @@ type kind uint8
 const (
 	number kind = iota
 	boolean
+	text
 	object
 	nothing // a helper's result
 )
@@ -34,11 +35,18 @@ type scope struct {
 	inputs  []*field // fields of the command that are variables of their own
 	helpers int      // so many of the first helpers can be called
 	loops   int      // around what is being made
+	labels  []label  // of the statements around it
 	weight  int      // how often it runs at most
 	cost    int      // statements that run at most, so far
 	result  kind     // of the function
 	of      *typ     // of its result
 	left    int      // statements to be made
+}
+
+// label is a statement's; loops can be continued by it.
+type label struct {
+	name string
+	loop bool
 }
 
 const (
@@ -164,7 +172,7 @@ func (s *scope) call(result Sort, h *helper, depth int) *Node {
 		if i > 0 {
 			n.Text += ", "
 		}
-		n.Text += "$"
+		n.Text += "@"
 		n.Kids = append(n.Kids, s.argument(p, depth))
 	}
 	n.Text += ")"
@@ -177,6 +185,8 @@ func (s *scope) argument(p variable, depth int) *Node {
 		return s.number(depth)
 	case p.kind == boolean:
 		return s.boolean(depth)
+	case p.kind == text:
+		return s.str(depth)
 	case p.null:
 		return s.object(p.of, depth)
 	}

@@ -13,8 +13,10 @@ import (
 type Options struct {
 	Faults bool // bodies that fail now and then, in every way there is
 	Shared bool // shared fields only
+	Calm   bool // no body closes or ends the game, or removes players
 	Marks  bool // whatever is the server's only has Mark or one of MarkNumbers in it
 	Size   int  // about so many statements; 0 for 8
+	Ticks  int  // that the script is for; 0 for a few
 }
 
 // Mark is in all names and texts of server bodies of a game with marks.
@@ -88,7 +90,10 @@ func New(seed uint64, o Options) *Game {
 	}
 	m := &maker{r: rand.New(rand.NewPCG(seed, 20)), o: o}
 	m.risky = m.chance(10)
-	g := &Game{Seed: seed, Ticks: 12 + m.r.IntN(20)}
+	g := &Game{Seed: seed, Ticks: 12 + m.r.IntN(20), Faults: o.Faults}
+	if o.Ticks > 0 {
+		g.Ticks = o.Ticks
+	}
 	m.world()
 	m.bodies()
 	g.def = m.definition()
@@ -202,16 +207,16 @@ func (m *maker) script(ticks int) *Node {
 				here = append(here[:i], here[i+1:]...)
 			}
 		}
-		for len(here) < m.types[1].max && m.chance(40) {
-			add(&Event{Tick: t, What: Join, Player: next, Name: m.pick("", "Ada", "名前", "Rear Admiral Grace Murray Hopper")})
-			here = append(here, next)
-			next += 2
-		}
 		for _, p := range here {
 			if len(m.commands) > 0 && m.chance(40) {
 				seq++
 				add(m.send(t, p, seq))
 			}
+		}
+		for len(here) < m.types[1].max && m.chance(40) {
+			add(&Event{Tick: t, What: Join, Player: next, Name: m.pick("", "Ada", "名前", "Rear Admiral Grace Murray Hopper")})
+			here = append(here, next)
+			next += 2
 		}
 	}
 	return s
@@ -252,22 +257,22 @@ func (m *maker) definition() *Node {
 		if t.owned {
 			owned = `"owned": true, `
 		}
-		entities.Kids = append(entities.Kids, node(Fixed, fmt.Sprintf("%q: {%q: %d, %s\"fields\": {\n$}}", t.name, "max", t.max, owned), fields(t.fields, true)))
+		entities.Kids = append(entities.Kids, node(Fixed, fmt.Sprintf("%q: {%q: %d, %s\"fields\": {\n@}}", t.name, "max", t.max, owned), fields(t.fields, true)))
 	}
 	commands := list(",\n")
 	for _, c := range m.commands {
-		commands.Kids = append(commands.Kids, node(Fixed, fmt.Sprintf("%q: {\"fields\": {$}}", c.name), fields(c.fields, false)))
+		commands.Kids = append(commands.Kids, node(Fixed, fmt.Sprintf("%q: {\"fields\": {@}}", c.name), fields(c.fields, false)))
 	}
 	rate := m.pick("30", "20", "7", "60")
 	text := fmt.Sprintf(`{
 "tickRate": %s, "sendRate": %s, "timelineDepth": 0, "playersPerInstance": %d,
 "instance": {"fields": {
-$}},
+@}},
 "player": {"fields": {
-$}},
+@}},
 "entities": {
-$},
-"commands": {$}
+@},
+"commands": {@}
 }`, rate, rate, m.types[1].max)
 	return node(Fixed, text, fields(m.types[0].fields, true), fields(m.types[1].fields, true), entities, commands)
 }

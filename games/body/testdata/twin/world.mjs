@@ -228,6 +228,7 @@ export class World {
 		} catch (e) {
 			if (!isFault(e)) throw e;
 			this.faults++;
+			this.logged.length = 0;
 			this.clear();
 		}
 	}
@@ -235,7 +236,7 @@ export class World {
 	// step runs a tick, again without what fails.
 	step(input) {
 		this.enter();
-		const before = this.save();
+		const before = this.save(), written = this.logged.length;
 		this.skips = new Skips();
 		for (;;) {
 			try {
@@ -244,6 +245,7 @@ export class World {
 				if (!isFault(e)) throw e;
 				this.faults++;
 				this.restore(before);
+				this.logged.length = written;
 				this.skips.add(this.run.body, this.run.actor);
 			}
 		}

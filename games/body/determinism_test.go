@@ -1,0 +1,272 @@
+package body_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"gamehoster/games"
+	"gamehoster/games/body"
+	"gamehoster/games/body/internal/gen"
+	"gamehoster/games/body/internal/replay"
+	"gamehoster/games/schema"
+)
+
+// How many ticks each engine runs of each game, where there is time for all: the
+// two that make machine code a million. The interpreter takes a hundred times as
+// long for a tick, another machine's code that is emulated thirty times.
+const (
+	compiledTicks    = 1_000_000
+	interpretedTicks = 20_000
+	emulatedTicks    = 50_000
+	plainTicks       = 20_000
+	sumTicks         = 500 // between sums that are told
+)
+
+// Random games, and the ticks of each: the interpreter has a part of them.
+const (
+	randomGames     = 200
+	randomGameTicks = 500
+	randomGameSums  = 100
+	randomGameInner = 100
+)
+
+// record makes a recording of a game.
+func record(def *schema.Definition, p *body.Program, ticks, every int, drive func(tick int) input) *replay.Recording {
+	r := replay.New(p.Server, p.ServerLayout, 99, 1, ticks, every)
+	w := &world{def: def, prog: p, layout: p.ServerLayout}
+	for t := 1; t <= ticks; t++ {
+		if in := drive(t); len(in.joins)+len(in.leaves)+len(in.commands) > 0 {
+			r.Add(t, w.encode(in))
+		}
+	}
+	return r
+}
+
+// first is the beginning of a recording.
+func first(r *replay.Recording, ticks int) *replay.Recording {
+	c := *r
+	c.Ticks = min(r.Ticks, max(ticks, r.Every))
+	return &c
+}
+
+// elsewhere runs recordings by a program that takes their names and prints their
+// sums.
+func elsewhere(t testing.TB, program []string, list ...*replay.Recording) [][]string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command(program[0], program[1:]...)
+	for i, r := range list {
+		b, err := r.Append(nil)
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err = errors.Join(err, os.WriteFile(name, b, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Args = append(cmd.Args, name)
+	}
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s is needed for this test: %v\n%s", program[0], err, problems.String())
+	}
+	var sums [][]string
+	for line := range strings.Lines(string(out)) {
+		sums = append(sums, strings.Fields(line))
+	}
+	return sums
+}
+
+var inNode = []string{"node", "testdata/replay.mjs"}
+
+var emulatedDir string // what emulated leaves behind
+
+// emulated is the program that replays as an arm64 does.
+var emulated = sync.OnceValues(func() ([]string, error) {
+	dir, err := os.MkdirTemp("", "replay")
+	if err != nil {
+		return nil, err
+	}
+	emulatedDir = dir
+	program := []string{filepath.Join(dir, "replay")}
+	cmd := exec.Command("go", "build", "-o", program[0], "./internal/replay/run")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building for arm64: %w\n%s", err, out)
+	}
+	if runtime.GOARCH == "arm64" {
+		return program, nil
+	}
+	for _, name := range []string{"qemu-aarch64", "qemu-aarch64-static"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return append([]string{path}, program...), nil
+		}
+	}
+	return nil, errors.New("qemu-aarch64 is needed for this test: make tools-qemu")
+})
+
+func onARM(t testing.TB, list ...*replay.Recording) [][]string {
+	t.Helper()
+	program, err := emulated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return elsewhere(t, program, list...)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if emulatedDir != "" {
+		os.RemoveAll(emulatedDir)
+	}
+	os.Exit(code)
+}
+
+// agree checks that the states were the same as far as both ran.
+func agree(t testing.TB, engine string, every int, want, got []string) {
+	t.Helper()
+	if len(got) < 2 {
+		t.Fatalf("%s told no sums", engine)
+	}
+	for i, sum := range got[:len(got)-1] {
+		if sum != want[i] {
+			t.Fatalf("%s: the states differ before tick %d", engine, every*(i+1))
+		}
+	}
+	if len(got) == len(want) && !slices.Equal(got, want) {
+		t.Fatalf("%s: %s faults, not %s", engine, got[len(got)-1], want[len(want)-1])
+	}
+}
+
+func replayed(t testing.TB, r *replay.Recording, config wazero.RuntimeConfig) []string {
+	t.Helper()
+	sums, err := replay.Run(r, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+// checkEngines demands the same states of wazero's compiler and interpreter, of Node's
+// engine, of an arm64, and without the optimiser.
+func checkEngines(t *testing.T, def *schema.Definition, files []body.Source, drive func(tick int) input) {
+	t.Helper()
+	p, list := body.Compile(def, files, body.Options{})
+	plain, _ := body.Compile(def, files, body.Options{Plain: true})
+	if p == nil || plain == nil {
+		t.Fatal(list)
+	}
+	r := record(def, p, max(sumTicks, scaled(compiledTicks)), sumTicks, drive)
+	took := map[string]string{}
+	timed := func(engine string, n int, run func(r *replay.Recording) []string) []string {
+		began := time.Now()
+		r := first(r, n)
+		sums := run(r)
+		took[engine] = fmt.Sprintf("%d in %v", r.Ticks, time.Since(began).Round(10*time.Millisecond))
+		return sums
+	}
+	want := timed("compiler", r.Ticks, func(r *replay.Recording) []string { return replayed(t, r, wazero.NewRuntimeConfigCompiler()) })
+	agree(t, "node", r.Every, want, timed("node", r.Ticks, func(r *replay.Recording) []string { return elsewhere(t, inNode, r)[0] }))
+	agree(t, "interpreter", r.Every, want, timed("interpreter", scaled(interpretedTicks), func(r *replay.Recording) []string {
+		return replayed(t, r, wazero.NewRuntimeConfigInterpreter())
+	}))
+	agree(t, "arm64", r.Every, want, timed("arm64", scaled(emulatedTicks), func(r *replay.Recording) []string { return onARM(t, r)[0] }))
+	r.Code, r.CodeSize = plain.Server, len(plain.Server)
+	agree(t, "without the optimiser", r.Every, want, timed("without the optimiser", scaled(plainTicks), func(r *replay.Recording) []string {
+		return replayed(t, r, wazero.NewRuntimeConfigCompiler())
+	}))
+	t.Logf("ticks: %v", took)
+}
+
+// TestEnginesAgree runs the samples, a game that is nothing but what engines may
+// disagree about, and random games on every engine.
+func TestEnginesAgree(t *testing.T) {
+	for _, name := range samples(t) {
+		t.Run(name, func(t *testing.T) {
+			g := sample(t, name)
+			checkEngines(t, g.Def, sources(g), restless(g.Def))
+		})
+	}
+	t.Run("probe", func(t *testing.T) {
+		checkEngines(t, define(t, asteroidsTypes), bodies(asteroidsText), driveAsteroids)
+	})
+	t.Run("stress", func(t *testing.T) {
+		g := stress(t)
+		checkEngines(t, g.Def, sources(g), restless(g.Def))
+	})
+	t.Run("random", enginesAgreeOnRandomGames)
+}
+
+// stress is a game of denormals, numbers that are none and the ends of ranges.
+func stress(t testing.TB) *games.Game {
+	t.Helper()
+	text, err := os.ReadFile("testdata/stress.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for _, f := range bodies(string(text)) {
+		files[f.Path] = &fstest.MapFile{Data: f.Text}
+	}
+	g, list := games.LoadFS(files, "stress")
+	if g == nil {
+		t.Fatal(list)
+	}
+	return g
+}
+
+func enginesAgreeOnRandomGames(t *testing.T) {
+	var list []*replay.Recording
+	var want [][]string
+	var seeds []uint64
+	for seed := uint64(1); len(list) < max(4, scaled(randomGames)); seed++ {
+		r, err := compileRandom(gen.New(seed, gen.Options{Faults: seed%8 == 0, Ticks: randomGameTicks}), body.Options{BodyFuel: randomFuel})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		rec := record(r.def, r.prog, randomGameTicks, randomGameSums, func(tick int) input { return r.inputs[tick] })
+		sums, err := replay.Run(rec, wazero.NewRuntimeConfigCompiler())
+		if err != nil {
+			continue // its start fails
+		}
+		list, want, seeds = append(list, rec), append(want, sums), append(seeds, seed)
+	}
+	began := time.Now()
+	for engine, run := range map[string]func() [][]string{
+		"node":  func() [][]string { return elsewhere(t, inNode, list...) },
+		"arm64": func() [][]string { return onARM(t, list...) },
+		"interpreter": func() (sums [][]string) {
+			for _, r := range list {
+				sums = append(sums, replayed(t, first(r, randomGameInner), wazero.NewRuntimeConfigInterpreter()))
+			}
+			return sums
+		},
+	} {
+		for i, got := range run() {
+			agree(t, fmt.Sprintf("seed %d: %s", seeds[i], engine), randomGameSums, want[i], got)
+		}
+	}
+	t.Logf("%d games of %d ticks each, on the other engines in %v", len(list), randomGameTicks, time.Since(began).Round(time.Second))
+}
+
+// TestTwinSamples runs the samples and the stress game as JavaScript.
+func TestTwinSamples(t *testing.T) {
+	for _, name := range samples(t) {
+		g := sample(t, name)
+		compareTwin(t, g.Def, sources(g), 3000, restless(g.Def))
+	}
+	g := stress(t)
+	compareTwin(t, g.Def, sources(g), 3000, restless(g.Def))
+}
