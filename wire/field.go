@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"fmt"
 
 	"gamehoster/games/schema"
@@ -117,26 +116,10 @@ func (o *op) appendQuant(dst, v []byte) []byte {
 	return le.AppendUint32(dst, q)
 }
 
-// same reports whether the field has the same encoding in both rows.
-func (o *op) same(a, b []byte) bool {
-	a, b = a[o.off:], b[o.off:]
-	switch o.code {
-	case opStr:
-		return bytes.Equal(a[:1+int(o.size)], b[:1+int(o.size)])
-	case opQuant:
-		n := o.kind.Size()
-		return bytes.Equal(a[:n], b[:n]) ||
-			o.quant.Encode(schema.LoadNumber(o.kind, a)) == o.quant.Encode(schema.LoadNumber(o.kind, b))
-	}
-	switch o.size {
-	case 4:
-		return le.Uint32(a) == le.Uint32(b)
-	case 8:
-		return le.Uint64(a) == le.Uint64(b)
-	case 2:
-		return le.Uint16(a) == le.Uint16(b)
-	}
-	return a[0] == b[0]
+// sameStep reports whether a number that travels as a step is the same step in both
+// rows.
+func (o *op) sameStep(a, b []byte) bool {
+	return o.quant.Encode(schema.LoadNumber(o.kind, a[o.off:])) == o.quant.Encode(schema.LoadNumber(o.kind, b[o.off:]))
 }
 
 func (o *op) read(p, row []byte) (rest []byte, err error) {

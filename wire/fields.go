@@ -10,10 +10,28 @@ import (
 // row's first byte, and a row needs to be only End() bytes long, so that a ring of
 // old values may keep rows cut off there.
 type Fields struct {
-	ops      []op
-	runs     []op // ops with neighbours that are copied as they are joined to one
-	from, to int  // all the fields lie in row[from:to]
-	size     int
+	ops   []op
+	runs  []op // ops with neighbours that are copied as they are joined to one
+	words []word
+	size  int
+
+	from, to int // all the fields lie in row[from:to]
+}
+
+// word is eight bytes of a row, by which rows are compared: what differs is found
+// without a look at the fields that do not.
+//
+//	row      8        12       16  17       20       24
+//	        | x      | y      | hp |       | score  |
+//	words   |----------------------------|
+//	                     |--------------------------|  the last one ends with the fields;
+//	                               what an earlier one has is not in its own
+type word struct {
+	off   int32
+	own   uint64    // the bytes that are of fields, and no earlier word's
+	steps uint64    // of them, those of fields that travel as steps, which may differ and be the same step
+	whole [8]uint64 // by byte: all bytes of its field here
+	field [8]uint16 // by byte: the number of the field
 }
 
 func newFields(ops []op) *Fields {
@@ -21,7 +39,7 @@ func newFields(ops []op) *Fields {
 	for i, o := range ops {
 		from, to := int(o.off), int(o.off)+o.span()
 		if i == 0 {
-			f.from, f.to = from, to
+			f.from = from
 		}
 		f.from, f.to = min(f.from, from), max(f.to, to)
 		f.size += o.width()
@@ -35,7 +53,46 @@ func newFields(ops []op) *Fields {
 		}
 		f.runs = append(f.runs, o)
 	}
+	f.split()
 	return f
+}
+
+// split splits the bytes of the fields into words.
+func (f *Fields) split() {
+	fields := make([]int, f.to) // by byte: 1 and the number of its field
+	for k := range f.ops {
+		for i := range f.ops[k].span() {
+			fields[int(f.ops[k].off)+i] = k + 1
+		}
+	}
+	for at := 0; at < f.to; at += 8 {
+		w := word{off: int32(min(at, f.to-8))}
+		for b := range w.field {
+			if k := fields[int(w.off)+b] - 1; k >= 0 {
+				fields[int(w.off)+b] = 0
+				w.field[b] = uint16(k)
+				w.own |= 0xff << (8 * b)
+				if f.ops[k].code == opQuant {
+					w.steps |= 0xff << (8 * b)
+				}
+			}
+		}
+		for b := range w.field {
+			for c := range w.field {
+				if w.field[b] == w.field[c] {
+					w.whole[b] |= 0xff << (8 * c)
+				}
+			}
+		}
+		if w.own != 0 {
+			f.words = append(f.words, w)
+		}
+	}
+}
+
+// differ gives the bytes of the word that are fields' and differ.
+func (w *word) differ(a, b []byte) uint64 {
+	return (le.Uint64(a[w.off:]) ^ le.Uint64(b[w.off:])) & w.own
 }
 
 // Len is the number of fields.
@@ -85,23 +142,37 @@ func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
 	if bytes.Equal(row[f.from:f.to], base[f.from:f.to]) {
 		return dst
 	}
-	for i := range f.ops {
-		o := &f.ops[i]
-		if !o.same(row, base) {
-			dst[at+i>>3] |= 1 << (i & 7)
-			dst = o.append(dst, row)
+	mask := dst[at:]
+	for i := range f.words {
+		w := &f.words[i]
+		for x := w.differ(row, base); x != 0; {
+			b := bits.TrailingZeros64(x) >> 3
+			x &^= w.whole[b]
+			k := w.field[b]
+			if w.steps == 0 || f.ops[k].code != opQuant || !f.ops[k].sameStep(row, base) {
+				mask[k>>3] |= 1 << (k & 7)
+			}
 		}
 	}
-	return dst
+	return f.appendMasked(dst, row, mask)
 }
 
 // AppendMasked appends mask, of MaskLen bytes and without bits past the fields, and
 // the values of the fields that it has.
 func (f *Fields) AppendMasked(dst, row, mask []byte) []byte {
-	dst = append(dst, mask[:f.MaskLen()]...)
-	for k := range f.MaskLen() {
-		for b := mask[k]; b != 0; b &= b - 1 {
-			dst = f.ops[k*8+bits.TrailingZeros8(b)].append(dst, row)
+	mask = mask[:f.MaskLen()]
+	return f.appendMasked(append(dst, mask...), row, mask)
+}
+
+func (f *Fields) appendMasked(dst, row, mask []byte) []byte {
+	for k, b := range mask {
+		for ; b != 0; b &= b - 1 {
+			o := &f.ops[k*8+bits.TrailingZeros8(b)]
+			if o.code == opRaw && o.size == 4 { // most are
+				dst = le.AppendUint32(dst, le.Uint32(row[o.off:]))
+			} else {
+				dst = o.append(dst, row)
+			}
 		}
 	}
 	return dst
@@ -112,9 +183,18 @@ func (f *Fields) Differ(a, b []byte) bool {
 	if bytes.Equal(a[f.from:f.to], b[f.from:f.to]) {
 		return false
 	}
-	for i := range f.ops {
-		if !f.ops[i].same(a, b) {
+	for i := range f.words {
+		w := &f.words[i]
+		x := w.differ(a, b)
+		if x&^w.steps != 0 {
 			return true
+		}
+		for x != 0 {
+			at := bits.TrailingZeros64(x) >> 3
+			x &^= w.whole[at]
+			if !f.ops[w.field[at]].sameStep(a, b) {
+				return true
+			}
 		}
 	}
 	return false
