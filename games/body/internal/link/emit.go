@@ -20,15 +20,16 @@ type emitter struct {
 	f      *ir.Func
 	c      wasm.Code
 	locals map[*ir.Local]int
-	extra  []wasm.ValType // locals past the parameters
-	labels []*ir.Label    // of the enclosing blocks, nil for those that nothing jumps to
-	nan    int            // local in which a float waits for its check; -1 for none yet
-	fuel   int            // local that holds the fuel while the function runs; -1 if it takes none
+	extra  []wasm.ValType          // locals past the parameters
+	labels []*ir.Label             // of the enclosing blocks, nil for those that nothing jumps to
+	nan    int                     // local in which a float waits for its check; -1 for none yet
+	rems   map[wasm.ValType][2]int // locals in which the two parts of a remainder wait
+	fuel   int                     // local that holds the fuel while the function runs; -1 if it takes none
 	err    error
 }
 
 func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
-	e := &emitter{linker: l, f: f, locals: map[*ir.Local]int{}, nan: -1, fuel: -1}
+	e := &emitter{linker: l, f: f, locals: map[*ir.Local]int{}, nan: -1, rems: map[wasm.ValType][2]int{}, fuel: -1}
 	w := &wasm.Func{Name: f.Name}
 	for i, p := range f.Params {
 		e.locals[p] = i
@@ -352,6 +353,11 @@ func (e *emitter) expr(x ir.Expr) {
 			e.c.Op(opPromote)
 		}
 	case *ir.Apply:
+		switch x.Op {
+		case ir.RemI32, ir.RemU32, ir.RemI64, ir.RemU64:
+			e.rem(x)
+			return
+		}
 		e.expr(x.X)
 		if x.Y != nil {
 			e.expr(x.Y)
