@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,6 +73,11 @@ func TestCommandLine(t *testing.T) {
 		{"dev --prot 1", 2, `did you mean "--port"?`},
 		{"dev --prot 1", 2, "try: gamehoster dev --help"},
 		{"dev --port none", 2, `got "none"`},
+		{"dev --lag 2h", 2, "--lag"},
+		{"dev --stall 1s --stall-every 0s", 2, "stall"},
+		{"dev --bandwidth 2", 2, "500kbit"},
+		{"dev --bandwidth -2Mbit", 2, "bandwidth"},
+		{"dev --bandwidth 2kbit", 2, "bytes a second"},
 		{"dev nowhere", 1, "nowhere"},
 		{"serve --root nowhere", 2, "try: gamehoster serve --help"},
 	} {
@@ -92,6 +98,7 @@ func TestPortInUse(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for _, args := range [][]string{
 		{"dev", t.TempDir(), "--bind", "127.0.0.1", "--port", port},
+		{"dev", t.TempDir(), "--bind", "127.0.0.1", "--port", port, "--lag", "1ms"},
 		{"echo", "--port", port},
 	} {
 		code, out := say(t, args...)
@@ -233,6 +240,22 @@ func TestDev(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.until(t, `dots: removed\n`)
+}
+
+func TestDevOnABadLine(t *testing.T) {
+	dir := t.TempDir()
+	place(t, filepath.Join(dir, "dots"), dots)
+	out := start(t, "dev", dir, "--lag", "150ms", "--jitter", "50ms", "--bandwidth", "1.5Mbit")
+	address := out.until(t, `Play at  (http://localhost:\d+/)\n(?s:.*)The line is bad, as you asked: 150ms each way, up to 50ms more, 1500 kbit/s, seed 1\.\n`)[1]
+	began := time.Now()
+	answer, err := http.Get(address + "dots/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if took := time.Since(began); answer.StatusCode != http.StatusOK || took < 300*time.Millisecond {
+		t.Errorf("status %d after %v", answer.StatusCode, took)
+	}
 }
 
 func TestDevOfAGameThatIsWrong(t *testing.T) {

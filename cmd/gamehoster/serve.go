@@ -37,11 +37,22 @@ type devCommand struct {
 	Dir  string     `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
 	Bind netip.Addr `help:"Address to listen on." default:"0.0.0.0"`
 	serverFlags
+	lineFlags
 }
 
 func (c *devCommand) Run(env *environment) error {
 	told := newReporter(env.stdout, func(p games.Place) string { return p.Game })
 	cfg := c.config(env, c.Bind)
+	reached := func(b *engine.Box) netip.AddrPort { return b.Addr() }
+	if bad := c.conditions(); !bad.Perfect() {
+		between, err := condition(c.Bind, c.Port, bad)
+		if err != nil {
+			return err
+		}
+		defer between.close()
+		cfg.Addr = "127.0.0.1:0"
+		reached = func(b *engine.Box) netip.AddrPort { return between.start(b.Addr()) }
+	}
 	cfg.Dir, cfg.Dev = c.Dir, true
 	cfg.OnChange = told.change
 	for _, dir := range gameFolders(c.Dir) {
@@ -55,7 +66,7 @@ func (c *devCommand) Run(env *environment) error {
 		}
 	}
 	cfg.Ready = func(b *engine.Box) {
-		told.address = "http://" + playHost(b.Addr()) + "/"
+		told.address = "http://" + playHost(reached(b)) + "/"
 		fmt.Fprintf(env.stdout, "\n  Play at  %s\n\n", told.address)
 		for _, l := range b.Games() {
 			fmt.Fprintf(env.stdout, "    %-16s %s%s/\n", l.Place.Game, told.address, l.Place.Game)
@@ -67,6 +78,9 @@ func (c *devCommand) Run(env *environment) error {
 		default:
 			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s;\n"+
 				"  it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
+		}
+		if bad := c.conditions(); !bad.Perfect() {
+			fmt.Fprintf(env.stdout, "\n  The line is bad, as you asked: %v.\n", bad)
 		}
 		fmt.Fprintf(env.stdout, "\n  Saving a file rebuilds its game. Ctrl-C stops.\n\n")
 	}
