@@ -25,6 +25,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Serve a games root, DIR/DOMAIN/GAME/."`
 	Check   checkCommand   `cmd:"" help:"Check a game, or a folder of games, and print what is wrong with them."`
 	Echo    echoCommand    `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
+	Bench   benchCommand   `cmd:"" help:"Measure it, beside others, and write a report."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

@@ -1,0 +1,134 @@
+// Package bench measures gamehoster: each Scenario does some work, beside what it is to
+// be compared with where that is there, and gives a section of a report. README.md in
+// this folder says what each of them does and what its figures are worth.
+//
+//	cmd/gamehoster bench
+//	   | names
+//	   v
+//	bench      the scenarios
+//	   |- pairs     contestants in turns, spreads, ratios
+//	   |- report    report.json, report.html, the summary
+//	   |- machine   facts, processor time
+//	   |- direct    instances without sockets
+//	   |- peer      programs of bench/peers
+//
+// It needs the project's folder: the games that it plays are in it, and the peers.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gamehoster/bench/machine"
+	"gamehoster/bench/report"
+)
+
+// Scenario is one benchmark.
+type Scenario struct {
+	Name  string
+	About string        // one line for lists
+	Takes time.Duration // about, on two cores
+	Run   func(ctx context.Context, e *Env) (*report.Section, error)
+}
+
+// Env is what a scenario runs in.
+type Env struct {
+	Source   string             // the project's folder
+	Part     float64            // of the usual rounds: less than 1 for a quick look
+	Progress func(part float64) // of this scenario
+}
+
+// rounds is a part of n, three at least.
+func (e *Env) rounds(n int) int { return max(3, int(float64(n)*e.Part+.5)) }
+
+// Scenarios are all there are, in the order in which they run.
+func Scenarios() []Scenario {
+	return []Scenario{
+		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 35 * time.Second, movers},
+		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 12 * time.Second, cubes},
+		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 25 * time.Second, rewind},
+	}
+}
+
+// ErrUnknown is wrapped where there is no scenario of a name.
+var ErrUnknown = errors.New("no such scenario")
+
+// Find gives the named scenarios, or all where none is named.
+func Find(names []string) ([]Scenario, error) {
+	all := Scenarios()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var list []Scenario
+	for _, n := range names {
+		i := slices.IndexFunc(all, func(s Scenario) bool { return s.Name == n })
+		if i < 0 {
+			var known []string
+			for _, s := range all {
+				known = append(known, s.Name)
+			}
+			return nil, fmt.Errorf("%q: %w; there are %s", n, ErrUnknown, strings.Join(known, ", "))
+		}
+		list = append(list, all[i])
+	}
+	return list, nil
+}
+
+// Options are how a run goes.
+type Options struct {
+	Source string
+	Part   float64 // see Env; 0 means 1
+	// Progress is told what runs and what part of all is done; it may be nil.
+	Progress func(scenario string, part float64)
+	// Done is called with each section as it is ready; it may be nil.
+	Done func(*report.Section)
+}
+
+// Run runs the scenarios one after the other. One that fails is reported in its section
+// and does not keep the others from running. The error is the context's.
+func Run(ctx context.Context, list []Scenario, o Options) (*report.Report, error) {
+	start := time.Now()
+	r := &report.Report{}
+	var err error
+	if r.Machine, err = machine.Look(ctx, o.Source); err != nil {
+		return nil, err
+	}
+	if o.Part <= 0 {
+		o.Part = 1
+	}
+	var all, done time.Duration
+	for _, s := range list {
+		all += s.Takes
+	}
+	for _, s := range list {
+		e := &Env{Source: o.Source, Part: o.Part, Progress: func(part float64) {
+			if o.Progress != nil {
+				o.Progress(s.Name, (float64(done)+part*float64(s.Takes))/float64(all))
+			}
+		}}
+		e.Progress(0)
+		section, err := s.Run(ctx, e)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if section == nil {
+			section = &report.Section{Title: s.About}
+		}
+		section.Name = s.Name
+		if err != nil {
+			section.Failed = err.Error()
+		}
+		done += s.Takes
+		e.Progress(0)
+		r.Sections = append(r.Sections, section)
+		if o.Done != nil {
+			o.Done(section)
+		}
+	}
+	r.Took = time.Since(start).Round(time.Second).String()
+	return r, nil
+}

@@ -1,0 +1,5 @@
+import { circle } from "./circle.js";
+
+export function update(mover) {
+  circle(mover);
+}

@@ -1,0 +1,5 @@
+import { walk } from "./_shared/walk.js";
+
+export function update(mover) {
+  walk(mover);
+}

@@ -1,0 +1,38 @@
+package bench
+
+import (
+	"math"
+
+	"gamehoster/bench/latency"
+	"gamehoster/bench/report"
+)
+
+// shownPercentiles are those on the x axis of a picture, which is the number of nines:
+// what is rare has as much room as what is common.
+var shownPercentiles = []struct {
+	part  float64
+	label string
+}{{0, "0"}, {.5, "50"}, {.9, "90"}, {.99, "99"}, {.999, "99.9"}, {.9999, "99.99"}}
+
+// nines is where a part of all is on that axis: 1 for 90 %, 2 for 99 %.
+func nines(part float64) float64 { return -math.Log10(1 - part) }
+
+func percentileTicks() (list []report.XTick) {
+	for _, p := range shownPercentiles {
+		list = append(list, report.XTick{At: nines(p.part), Label: p.label})
+	}
+	return list
+}
+
+// percentileLine is a histogram by percentile in ms, as far as there are enough values
+// to speak of one.
+func percentileLine(h *latency.Histogram) (points [][2]float64) {
+	if h.Count() == 0 {
+		return nil
+	}
+	most := min(nines(.9999), math.Log10(float64(h.Count())))
+	for x := 0.0; x <= most+.001; x += .1 {
+		points = append(points, [2]float64{x, latency.MS(h.At(1 - math.Pow(10, -x)))})
+	}
+	return points
+}

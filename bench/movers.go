@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"gamehoster/bench/direct"
+	"gamehoster/bench/machine"
+	"gamehoster/bench/pairs"
+	"gamehoster/bench/peer"
+	"gamehoster/bench/report"
+)
+
+// Figures of the movers: for an entity in a viewer's state and a send.
+const (
+	bytesEach  = "bytes"
+	encodeEach = "encode ns" // commit and send
+	tickEach   = "tick ns"   // the rules, too
+)
+
+// stageContestant measures a stage tick by tick. seen is how many entities the viewers
+// have in view, all instances together.
+func stageContestant(name string, s *direct.Stage, ticks, seen int) pairs.Contestant {
+	return pairs.Contestant{Name: name, Run: func(int) (pairs.Figures, error) {
+		runtime.GC() // what others left is not in the time
+		bytes := s.Bytes
+		var rules, encode, all int64
+		start := machine.CPUTime()
+		for range ticks {
+			s.Step()
+			stepped := machine.CPUTime()
+			s.Send()
+			sent := machine.CPUTime()
+			s.Receive()
+			received := machine.CPUTime()
+			rules += int64(stepped - start)
+			encode += int64(sent - stepped)
+			all += int64(received - start)
+			start = received
+		}
+		n := float64(ticks * seen)
+		return pairs.Figures{
+			bytesEach: float64(s.Bytes-bytes) / n, encodeEach: float64(encode) / n,
+			tickEach: float64(all) / n, "rules ns": float64(rules) / n,
+		}, s.Refused
+	}}
+}
+
+// peerContestant measures bench/peers/movers.mjs, which plays one of our games by name.
+func peerContestant(name string, p *peer.Peer, game string, ticks, seen int) pairs.Contestant {
+	return pairs.Contestant{Name: name, Run: func(int) (pairs.Figures, error) {
+		var a struct {
+			Move   float64 `json:"move"`
+			Encode float64 `json:"encode"`
+			Bytes  float64 `json:"bytes"`
+			Rooms  int     `json:"rooms"`
+		}
+		err := p.Tell(struct {
+			Game  string `json:"game"`
+			Ticks int    `json:"ticks"`
+		}{game, ticks}, &a)
+		n := float64(ticks * seen * max(1, a.Rooms))
+		return pairs.Figures{
+			bytesEach: a.Bytes / n, encodeEach: a.Encode / n,
+			tickEach: (a.Move + a.Encode) / n, "rules ns": a.Move / n,
+		}, err
+	}}
+}
+
+// moverCase is a game of movers, and how much of it runs.
+type moverCase struct {
+	label     string
+	game      string // in bench/games
+	instances int
+	players   int
+	seen      int // entities that all viewers of an instance have in view
+	ticks     int // of a round
+	peerTicks int // of a round of the peer; 0 where it has no such game
+}
+
+const (
+	moverRounds = 15
+	ackLag      = 3 // sends: 150 ms at 20 Hz
+	schemaName  = "@colyseus/schema"
+)
+
+var moverCases = []moverCase{
+	{"60 movers, floats", "movers", 64, 1, 60, 200, 40},
+	{"60 movers, 16-bit steps", "movers-steps", 64, 1, 60, 200, 40},
+	{"60 movers, predicted", "movers-shared", 64, 1, 60, 200, 0},
+	{"50 in each of 100 views", "crowd", 1, 100, 5000, 40, 40},
+}
+
+func movers(ctx context.Context, e *Env) (s *report.Section, err error) {
+	s = &report.Section{
+		Title: "Encoding what moves",
+		About: "60 entities walk about in each of 64 instances at 20 Hz, all of them in view; and 1,040 circle around " +
+			"camps of which each of 100 players sees five, so that it has 50 of them in view. No sockets: what counts is the " +
+			"time that finding the changes and encoding them takes, and how many bytes come out.",
+		Series: pairs.Series{},
+	}
+	var other *peer.Peer
+	if dir, missing := peer.NPM(e.Source); missing != nil {
+		s.Missing = append(s.Missing, schemaName+": "+missing.Error())
+	} else {
+		if other, err = peer.Start(ctx, dir, "node", "movers.mjs"); err != nil {
+			return s, err
+		}
+		defer func() { err = errors.Join(err, other.Close()) }()
+	}
+	table := report.Table{Title: "an entity in view, each send", Columns: []string{"bytes", "encoding", "with the rules"}}
+	bytes, times := &report.Bars{Unit: "bytes"}, &report.Bars{Unit: "ns"}
+	for i, c := range moverCases {
+		var series pairs.Series
+		progress := func(part float64) { e.Progress((float64(i) + part) / float64(len(moverCases))) }
+		if series, err = c.run(ctx, e, other, progress); err != nil {
+			return s, err
+		}
+		for _, who := range []string{"gamehoster", schemaName} {
+			name := c.game + ", " + who
+			of := series[name]
+			if of == nil {
+				continue
+			}
+			s.Series[name] = of
+			label, ours := c.label+", "+who, who == "gamehoster"
+			table.Rows = append(table.Rows, report.Row{Label: label, Ours: ours, Cells: []report.Cell{
+				report.Fig(of[bytesEach], ""), report.Fig(of[encodeEach], "ns"), report.Fig(of[tickEach], "ns")}})
+			bytes.Items = append(bytes.Items, report.Bar{Label: label, Ours: ours, Spread: of[bytesEach]})
+			times.Items = append(times.Items, report.Bar{Label: label, Ours: ours, Spread: of[encodeEach]})
+		}
+		if other == nil || c.peerTicks == 0 {
+			continue
+		}
+		us, them := c.game+", gamehoster", c.game+", "+schemaName
+		s.Targets = append(s.Targets,
+			report.Target{What: c.label + ": bytes, to those of " + schemaName, Got: series.Ratio(us, them, bytesEach), Bound: 0.999},
+			report.Target{What: c.label + ": its time to encode, to ours", Got: series.Ratio(them, us, encodeEach), Bound: 5, AtLeast: true})
+	}
+	s.Charts = []report.Chart{{Title: "Bytes of an entity", Bars: bytes}, {Title: "Processor time of encoding an entity", Bars: times}}
+	s.Tables = []report.Table{table}
+	if other != nil {
+		s.Notes = append(s.Notes, "The peer is "+other.About+": a room's state in a map, changed through its setters, encoded as a room does at each "+
+			"patch; its patches are read by its own decoder before the run and must give the state back. Its clients' views do not change, "+
+			"so keeping them costs it nothing, while our views are judged anew in each send.",
+			"Encoding is, here, the commit and the send to each viewer; there, encode, encodeView for each client, and discardChanges. "+
+				"The time of setting fields, in which the peer notes what changes, is in the last column only.")
+	}
+	s.Notes = append(s.Notes, "Floats are two f32 of each entity, which the peer sends the same way. Predicted movers are computed by the browsers, too, "+
+		"and only corrected; the peer has nothing like it. Acks come three sends late. Frames and the kernel come on top for both.")
+	return s, nil
+}
+
+func (c moverCase) run(ctx context.Context, e *Env, other *peer.Peer, progress func(float64)) (_ pairs.Series, err error) {
+	g, err := direct.Load(e.Source, "bench/games/"+c.game)
+	if err != nil {
+		return nil, err
+	}
+	stage, err := direct.Open(g, direct.Options{Instances: c.instances, Players: c.players, Lag: ackLag})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stage.Close()) }()
+	list := []pairs.Contestant{stageContestant(c.game+", gamehoster", stage, c.ticks, c.seen*c.instances)}
+	if other != nil && c.peerTicks > 0 {
+		list = append(list, peerContestant(c.game+", "+schemaName, other, c.game, c.peerTicks, c.seen))
+	}
+	return pairs.Run(ctx, e.rounds(moverRounds), progress, list...)
+}
