@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/internal/arena"
 )
 
 // state is where a connection's slot stands. Only open ones reach the handler.
@@ -35,8 +36,7 @@ type conn struct {
 	code  uint16 // of Close
 	err   error  // what OnClose is to say, if the loop decided it
 
-	pending     int // bytes of this tick
-	first, last int // its runs in outbound, valid while pending > 0
+	piece arena.Piece // bytes of this tick
 }
 
 func (c *conn) handle() loop.Handle { return loop.Handle(uint64(c.gen)<<32 | uint64(c.slot)) }
@@ -101,7 +101,7 @@ func (l *Loop) Close(h loop.Handle, code uint16) {
 
 // condemn makes the loop cut c with err at the next settling.
 func (l *Loop) condemn(c *conn, err error) {
-	l.out.drop(c)
+	l.out.Drop(&c.piece)
 	c.state, c.err = closing, err
 	l.conns.closing = append(l.conns.closing, c)
 }
@@ -118,15 +118,14 @@ func (l *Loop) finishClosing() bool {
 		case c.err != nil:
 			l.cut(c, true)
 		default:
-			l.out.flushOne(c)
+			l.flushOne(c)
 			if c.state == closing { // the write has not killed it
 				l.hangUp(c)
 			}
 		}
 	}
 	l.conns.closing = emptied(l.conns.closing)
-	l.countOut()
-	l.out.resetIfEmpty() // a handler that only sends and closes need never flush
+	l.finishFlush() // a handler that only sends and closes need never flush
 	return true
 }
 
@@ -157,7 +156,7 @@ func (l *Loop) buried(c *conn, err error) {
 	default:
 		c.err = fmt.Errorf("connection failed: %w", err)
 	}
-	l.out.drop(c)
+	l.out.Drop(&c.piece)
 	c.g.SetContext(nil)
 	c.g, c.state, c.slow = nil, dead, false
 	l.stats.open.Add(-1)
@@ -271,5 +270,6 @@ func (l *Loop) Stats() loop.Stats {
 		Expired:   l.stats.expired.Load(),
 		BytesIn:   l.stats.in.Load(),
 		BytesOut:  l.stats.out.Load(),
+		Late:      l.late.Summary(),
 	}
 }

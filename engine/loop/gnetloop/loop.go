@@ -37,6 +37,7 @@ import (
 
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/gnetlog"
+	"gamehoster/engine/loop/internal/arena"
 )
 
 // Loop is a loop.Loop. The fields below mu belong to any goroutine that holds
@@ -46,11 +47,14 @@ type Loop struct {
 	cfg     loop.Config
 	client  *gnet.Client
 
-	conns  table
-	out    outbound
-	linger lingering
-	tick   schedule
-	inside bool // a handler's method or the settling after it is running
+	conns   table
+	out     arena.Arena
+	written int // bytes written and not yet counted
+	stalled []loop.Handle
+	linger  lingering
+	tick    schedule
+	late    loop.Lateness
+	inside  bool // a handler's method or the settling after it is running
 
 	timer, bell device
 	usher       usher

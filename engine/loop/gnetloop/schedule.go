@@ -45,7 +45,9 @@ func (l *Loop) onTimer() {
 	l.tick.armed = loop.Never // it fires once; a fired timer is set to nothing
 	now := loop.Now()
 	l.inside = true
-	if l.tick.wish <= now {
+	if wish := l.tick.wish; wish <= now {
+		l.late.Record(wish, now)
+		l.cfg.Late.Check(wish, now)
 		l.tick.wish = loop.Never
 		next := l.handler.OnTick(now)
 		l.tick.wish = min(l.tick.wish, next)

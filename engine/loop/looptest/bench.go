@@ -71,7 +71,7 @@ func budget(t *testing.T, what string, f func()) {
 // Alloc asserts that the steady state of a loop allocates nothing.
 func Alloc(t *testing.T, mk Make) {
 	t.Run("EchoOfThree", func(t *testing.T) {
-		r := echo(t, mk, loop.Config{})
+		r := echo(t, mk, loop.Config{Gather: time.Microsecond})
 		fds := []int{r.blocking(), r.blocking(), r.blocking()}
 		p := make([]byte, 100)
 		budget(t, "data in, send, flush", func() {
@@ -84,7 +84,7 @@ func Alloc(t *testing.T, mk Make) {
 		done := make(chan struct{})
 		p := &pinged{done: done}
 		p.t = t
-		l := mk(p, loop.Config{})
+		l := mk(p, loop.Config{Gather: time.Microsecond})
 		p.ran = runLoop(&p.rig, l)
 		t.Cleanup(p.stop)
 		m := new(ping)
@@ -126,7 +126,7 @@ func (p *pinged) OnPost(m loop.Message) {
 // Bench runs the benchmarks.
 func Bench(b *testing.B, mk Make) {
 	b.Run("Echo", func(b *testing.B) {
-		r := echo(b, mk, loop.Config{})
+		r := echo(b, mk, loop.Config{Gather: time.Microsecond})
 		fd := r.blocking()
 		p := make([]byte, 100)
 		roundTrip(b, fd, p)
@@ -139,7 +139,7 @@ func Bench(b *testing.B, mk Make) {
 		const viewers = 100
 		opened := make(chan loop.Handle, viewers)
 		r := &rig{onOpen: func(h loop.Handle, _ uint64) { opened <- h }}
-		r.start(b, mk, loop.Config{})
+		r.start(b, mk, loop.Config{Gather: time.Microsecond})
 		var fds []int
 		var handles []loop.Handle
 		for range viewers {

@@ -1,0 +1,323 @@
+// Package uring is the loop.Loop on io_uring: the kernel is told what to receive once,
+// and one system call hands over all sends of a tick.
+//
+//	            +------------- one turn, on one locked thread ------------+
+//	            |  wait ---> completions ---> posts, adoptions ---> tick  |
+//	sockets ===>|   ^     receive: OnData      OnPost, OnOpen     OnTick  |
+//	            |   |                                               |     |
+//	            |   +------------------ Flush: sends, submit <------+     |===> sockets
+//	            +---------------------------------------------------------+
+//	                ^ an event counter that the ring reads, only while the loop sleeps
+//	Post, Adopt ----+
+//
+// # Receiving
+//
+// Each socket has one operation that goes on until it is cancelled and fills buffers of
+// a common pool. The loop does not wake for each completion: it sleeps until the next
+// tick, or until something has come and loop.Config.Gather has passed since it woke
+// last. So a message that comes alone is delivered at once, and under load the number
+// of wake-ups is bounded while nothing is later for a tick than it would have been.
+//
+// The pool may run dry, and the completion queue may overflow. Either ends the receiving
+// operations it hits, which are started again when the buffers are back; the kernel
+// keeps the bytes meanwhile.
+//
+// # Sending
+//
+// A send of a flush is told not to wait and to complete only if it falls short. When
+// submit returns all of them have been done, so the tick's memory is free again, and the
+// completions that are there tell whose socket did not take everything. The rest of
+// those goes to a buffer of the connection's own and is sent by an operation that waits
+// for room.
+//
+// # Closing
+//
+// A descriptor is closed when the kernel has no operation on it any more: before that,
+// close would neither send the end of the stream nor free the socket. So the operations
+// are cancelled first, and the slot is used again when they have said that they ended.
+//
+// # Memory
+//
+// In the steady state nothing is allocated. What the kernel writes to or reads from
+// lies outside the Go heap or is kept alive by the connection until it is done.
+package uring
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/internal/arena"
+)
+
+// Loop is a loop.Loop. What is in mail is for any goroutine; everything else but the
+// counters belongs to the loop's thread.
+type Loop struct {
+	handler loop.Handler
+	cfg     loop.Config
+	sizes   sizes
+	ring    *ring
+
+	conns   table
+	out     arena.Arena
+	stalled []loop.Handle
+	linger  lingering
+	inbox   []completion // what deliver has yet to look at
+	wish    int64        // when the next tick is wanted
+	woke    int64        // when the last wait ended
+	broken  error        // of the ring; the loop ends with it
+
+	mail  mailbox
+	stats counters
+	late  loop.Lateness
+
+	started atomic.Bool
+}
+
+var _ loop.Loop = (*Loop)(nil)
+
+// New prepares a loop that calls h. What it needs of the kernel is taken by Run;
+// Available tells whether it is to be had.
+func New(h loop.Handler, cfg loop.Config) *Loop { return newLoop(h, cfg, defaultSizes) }
+
+func newLoop(h loop.Handler, cfg loop.Config, s sizes) *Loop {
+	l := &Loop{handler: h, cfg: cfg.Filled(), sizes: s}
+	l.linger.due = loop.Never
+	l.mail.bell = -1
+	return l
+}
+
+// Run implements loop.Loop.
+func (l *Loop) Run() error {
+	if !l.started.CompareAndSwap(false, true) {
+		return errors.New("running a loop that has run before")
+	}
+	// A thread of its own: it ends with its goroutine, which never unlocks it, and
+	// takes its binding to a core with it.
+	ended := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		ended <- l.run()
+	}()
+	return <-ended
+}
+
+func (l *Loop) run() (err error) {
+	defer l.close()
+	if l.mail.stopped() {
+		return nil
+	}
+	l.pin()
+	if l.ring, err = newRing(l.sizes); err != nil {
+		return fmt.Errorf("making the ring: %w", err)
+	}
+	defer l.ring.close()
+	if err = l.mail.open(); err != nil {
+		return err
+	}
+	l.listen()
+	for l.broken == nil {
+		if l.turn() {
+			l.halt()
+			return l.broken
+		}
+	}
+	return l.broken
+}
+
+func (l *Loop) pin() {
+	if !l.cfg.Pin {
+		return
+	}
+	var set unix.CPUSet
+	set.Set(l.cfg.CPU)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		l.cfg.Log.Warn("pinning the loop's thread failed", "cpu", l.cfg.CPU, "error", err)
+	}
+}
+
+// close gives back what is left when run ends; after it every call is a no-op or refused.
+func (l *Loop) close() {
+	for _, a := range l.mail.close() {
+		_ = unix.Close(a.fd)
+		l.stats.lost.Add(1)
+	}
+	for _, c := range l.conns.all { // of a ring that broke; others have none
+		if c.alive() {
+			l.bury(c, l.broken)
+		}
+	}
+	l.settle()
+	for _, c := range l.conns.all {
+		c.receiving, c.draining = false, false // the kernel ended them with the ring
+		l.release(c)
+	}
+}
+
+// turn waits for what comes next and does it. It reports whether it was the last.
+func (l *Loop) turn() (last bool) {
+	l.sleep(l.mail.sleep())
+	l.mail.wake()
+	l.collect()
+	l.deliver()
+	last = l.hear()
+	l.timers()
+	return last
+}
+
+// sleep hands over what is queued and waits: until the next thing is due, until mail
+// comes, or until received bytes have waited for long enough. Awake, it only looks.
+func (l *Loop) sleep(asleep bool) {
+	now := loop.Now()
+	due := min(l.wish, l.linger.due)
+	timeout, gather := forever, l.woke+int64(l.cfg.Gather)-now
+	if due != loop.Never {
+		timeout = max(due-now, 0)
+	}
+	if l.conns.ending > 0 {
+		gather = 0
+	}
+	gather = min(max(gather, 0), timeout)
+	switch {
+	case !asleep || timeout == 0:
+		l.fail(l.ring.wait(0, 0, 0))
+	case l.ring.gathers():
+		n := uint32(1)
+		if gather >= int64(time.Microsecond) { // which is the kernel's unit
+			n = l.sizes.full()
+		}
+		l.fail(l.ring.wait(n, timeout, gather))
+	default:
+		// Without a minimal time: the first to come wakes, and the others are
+		// waited for.
+		l.fail(l.ring.wait(1, timeout, 0))
+		if gather = min(gather, due-loop.Now()); gather > 0 && l.conns.ending == 0 {
+			l.fail(l.ring.wait(l.sizes.full(), gather, 0))
+		}
+	}
+	l.woke = loop.Now()
+}
+
+// full is how many completions are not waited with.
+func (s sizes) full() uint32 { return max(min(s.cq, uint32(s.buffers))/2, 1) }
+
+// fail notes that the ring does not work any more.
+func (l *Loop) fail(err error) {
+	if err != nil && l.broken == nil {
+		l.broken = fmt.Errorf("running the ring: %w", err)
+	}
+}
+
+// collect takes the completions that are there. What became of sends is noted at once,
+// as Flush must know; the rest is left to deliver. No handler is called.
+func (l *Loop) collect() {
+	for {
+		from := len(l.inbox)
+		l.inbox = l.ring.reap(l.inbox)
+		keep := l.inbox[:from]
+		for _, e := range l.inbox[from:] {
+			switch e.token.kind() {
+			case opSend:
+				l.sent(&e)
+			case opRest:
+				l.drained(&e)
+			default:
+				keep = append(keep, e)
+			}
+		}
+		l.inbox = keep
+		if !l.ring.overflown() || l.broken != nil {
+			return
+		}
+		l.fail(l.ring.wait(0, 0, 0))
+	}
+}
+
+// deliver tells the handler what was received.
+func (l *Loop) deliver() {
+	l.settle() // after collect, which may have found that sends failed
+	// Handlers flush, which may append to the inbox.
+	for i := 0; i < len(l.inbox); i++ {
+		e := l.inbox[i]
+		switch e.token.kind() {
+		case opReceive:
+			l.received(&e)
+		case opCancel:
+			l.cancelled(&e)
+		case opBell:
+			l.listen()
+		}
+	}
+	l.inbox = l.inbox[:0]
+	l.ring.publish()
+}
+
+// settle ends a handler's call: it does what the call asked for and tells the handler
+// what became of its connections, which may ask for more.
+func (l *Loop) settle() {
+	for l.finishClosing() || l.tellClosed() {
+	}
+}
+
+// timers runs what is due.
+func (l *Loop) timers() {
+	now := loop.Now()
+	if wish := l.wish; wish <= now {
+		l.late.Record(wish, now)
+		l.cfg.Late.Check(wish, now)
+		l.wish = loop.Never
+		next := l.handler.OnTick(now)
+		l.wish = min(l.wish, next)
+		l.settle()
+	}
+	if l.linger.due <= now {
+		l.sweep(now)
+		l.settle()
+	}
+}
+
+// Wake implements loop.Loop.
+func (l *Loop) Wake(at int64) { l.wish = min(l.wish, at) }
+
+// halt closes every connection; it is the loop's last deed.
+func (l *Loop) halt() {
+	l.Flush()
+	for _, c := range l.conns.all {
+		if c.state != free && c.state != dead {
+			if c.err == nil {
+				c.err = loop.ErrStopped
+			}
+			l.bury(c, nil)
+		}
+	}
+	l.settle()
+	for l.conns.ending > 0 && l.broken == nil {
+		l.fail(l.ring.wait(1, forever, 0))
+		l.collect()
+		l.deliver()
+	}
+}
+
+// counters are loop.Stats as they are counted.
+type counters struct {
+	open, adopted, lost, overflows, expired, in, out atomic.Int64
+}
+
+// Stats implements loop.Loop.
+func (l *Loop) Stats() loop.Stats {
+	return loop.Stats{
+		Open:      l.stats.open.Load(),
+		Adopted:   l.stats.adopted.Load(),
+		Lost:      l.stats.lost.Load(),
+		Overflows: l.stats.overflows.Load(),
+		Expired:   l.stats.expired.Load(),
+		BytesIn:   l.stats.in.Load(),
+		BytesOut:  l.stats.out.Load(),
+		Late:      l.late.Summary(),
+	}
+}
