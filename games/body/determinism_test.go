@@ -137,17 +137,25 @@ func TestMain(m *testing.M) {
 // agree checks that the states were the same as far as both ran.
 func agree(t testing.TB, engine string, every int, want, got []string) {
 	t.Helper()
+	if err := compareSums(engine, every, want, got); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compareSums finds the first sum in which an engine differs.
+func compareSums(engine string, every int, want, got []string) error {
 	if len(got) < 2 {
-		t.Fatalf("%s told no sums", engine)
+		return fmt.Errorf("%s told no sums", engine)
 	}
 	for i, sum := range got[:len(got)-1] {
 		if sum != want[i] {
-			t.Fatalf("%s: the states differ before tick %d", engine, every*(i+1))
+			return fmt.Errorf("%s: the states differ before tick %d", engine, every*(i+1))
 		}
 	}
 	if len(got) == len(want) && !slices.Equal(got, want) {
-		t.Fatalf("%s: %s faults, not %s", engine, got[len(got)-1], want[len(want)-1])
+		return fmt.Errorf("%s: %s faults, not %s", engine, got[len(got)-1], want[len(want)-1])
 	}
+	return nil
 }
 
 func replayed(t testing.TB, r *replay.Recording, config wazero.RuntimeConfig) []string {

@@ -209,16 +209,26 @@ func (r *ran) same(what string, want *ran) error {
 const randomFuel = 1 << 14
 
 // compareRandom runs a random game everywhere and finds what differs.
-func compareRandom(g *gen.Game) error {
+func compareRandom(g *gen.Game) error { return compareWith(g, plant{}) }
+
+// compareWith is compareRandom with a difference planted.
+func compareWith(g *gen.Game, d plant) error {
 	r, err := compileRandom(g, body.Options{BodyFuel: randomFuel})
 	if err != nil {
 		return err
 	}
+	twins := g.Twins()
+	if d.twin != nil {
+		for path, text := range twins {
+			twins[path] = d.twin(text)
+		}
+	}
+	r.prog.Server, r.prog.Client = edited(r.prog.Server, d.server), edited(r.prog.Client, d.client)
 	got, err := r.run(worldOptions{})
 	if err != nil {
 		return err
 	}
-	job := newTwinJob(r.def, r.prog, g.Twins(), randomSeeds)
+	job := newTwinJob(r.def, r.prog, twins, randomSeeds)
 	job.Ticks = g.Ticks
 	w := &world{def: r.def, prog: r.prog, layout: r.prog.ServerLayout}
 	for t := 1; t <= g.Ticks; t++ {
@@ -241,6 +251,7 @@ func compareRandom(g *gen.Game) error {
 		if err != nil {
 			return err
 		}
+		plain.prog.Server = edited(plain.prog.Server, d.plain)
 		unoptimised, err := plain.run(worldOptions{interpreter: g.Seed%16 == 0})
 		if err != nil {
 			return err
@@ -315,9 +326,6 @@ func reportRandom(t *testing.T, g *gen.Game, check func(g *gen.Game) error) {
 		t.Fatalf("seed %d fails only now and then", g.Seed)
 	}
 	again := fmt.Sprintf("go test ./games/body -run '%s$' -seed %d -programs 1", t.Name(), g.Seed)
-	g = gen.Shrink(g, func(g *gen.Game) bool {
-		var other *failure
-		return errors.As(check(g), &other) && other.step == f.step
-	}, time.Minute)
+	g = gen.Shrink(g, failsAt(f.step, check), time.Minute)
 	t.Fatalf("%s\nthe whole of it: %v\nagain: %s\n\nwhat is left of it, which fails with %v:\n%s", f.step, first, again, check(g), g)
 }

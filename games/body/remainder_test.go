@@ -31,6 +31,12 @@ export function update() {
 }
 `
 	p := compile(t, def, text)
+	edited(p.Server, func(i []byte) {
+		switch i[0] {
+		case 0x6f, 0x70, 0x81, 0x82:
+			t.Errorf("there is a remainder, %#x", i[0])
+		}
+	})
 	r := record(def, p, 500, 1, idle)
 	want := replayed(t, r, wazero.NewRuntimeConfigCompiler())
 	agree(t, "node", 1, want, elsewhere(t, inNode, r)[0])
