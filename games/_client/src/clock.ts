@@ -47,6 +47,12 @@ export class Follower {
 const pingWindow = 8;
 const arrivalWindow = 32;
 
+/** Keeps the last few. */
+function push(list: number[], v: number): void {
+	if (list.length === arrivalWindow) list.shift();
+	list.push(v);
+}
+
 /**
  * What time it is on the server, from pongs and from when send ticks arrive.
  * Times are ms of the page's clock, ticks are fractions of the server's.
@@ -66,6 +72,9 @@ export class Clock {
 	private readonly trips: { rtt: number; offset: number }[] = [];
 	/** Lateness of the last send ticks: arrival time in ticks less the tick. */
 	private readonly late: number[] = [];
+	/** The same of those that did not come in the wake of another one. */
+	private readonly alone: number[] = [];
+	private lastArrival = -Infinity;
 	private bestRtt = 0;
 	private offset = NaN;
 	private earliest = NaN;
@@ -81,7 +90,7 @@ export class Clock {
 
 	/** Forgets what was measured: the connection or the instance is another one. `moved` says that its ticks are, too. */
 	reset(moved: boolean): void {
-		this.trips.length = this.late.length = 0;
+		this.trips.length = this.late.length = this.alone.length = 0;
 		this.jitterTicks = 0;
 		this.bestRtt = 0;
 		this.earliest = NaN;
@@ -112,21 +121,15 @@ export class Clock {
 	arrived(tick: number, now: number): void {
 		const t = this.ticks.of(tick);
 		const late = now * this.rate - t;
-		if (this.late.length === arrivalWindow) this.late.shift();
-		this.late.push(late);
-		let least = Infinity;
-		let most = -Infinity;
-		let second = -Infinity;
-		for (const l of this.late) {
-			least = Math.min(least, l);
-			if (l > most) {
-				second = most;
-				most = l;
-			} else if (l > second) second = l;
-		}
-		this.earliest = least;
+		push(this.late, late);
+		// When a line that stood still goes on, all that piled up comes at once: that is one
+		// bad moment, not many.
+		if ((now - this.lastArrival) * this.rate > this.period / 4) push(this.alone, late);
+		this.lastArrival = now;
+		this.earliest = Math.min(...this.late);
+		const worst = [...this.alone].sort((a, b) => b - a);
 		// one straggler is a stall, not the line's jitter
-		this.jitterTicks = this.late.length > 2 ? second - least : 0;
+		this.jitterTicks = worst.length > 2 ? Math.max(0, worst[1] - this.earliest) : 0;
 		// the server has run `tick` for sure
 		const floor = t - now * this.rate;
 		if (Number.isNaN(this.offset) || this.offset < floor) this.offset = floor;

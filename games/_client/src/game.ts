@@ -1,4 +1,4 @@
-import { Clock, behind, since } from "./clock";
+import { Clock, behind } from "./clock";
 import { type Core, makeCore } from "./core";
 import type { Env } from "./env";
 import { ProtocolError, ResyncError } from "./errors";
@@ -21,7 +21,7 @@ import {
 } from "./messages";
 import type { Collection, ObjectView } from "./objects";
 import { Outbox } from "./outbox";
-import { Picture, type PictureEvents } from "./picture";
+import { Picture, type PictureEvents, partOf } from "./picture";
 import type { Plan } from "./plan";
 import { CodeFailed, Malformed, OtherVersion, type Reason, Silent } from "./reasons";
 import { Reader } from "./reader";
@@ -53,6 +53,8 @@ export type Send = (values?: Record<string, unknown>) => boolean;
 
 /** A state hash is told no more often than this, in ms. */
 const hashPeriod = 2000;
+/** Snapshots that may be asked for in a row, each of which has mended nothing. */
+const maxMends = 3;
 /** A page that has so many commands unanswered waits. */
 const maxUnanswered = 512;
 
@@ -96,6 +98,10 @@ export class Game {
 	/** A snapshot of any connection has been. */
 	private ready = false;
 	private advancing = false;
+	/** Snapshots asked for since the state last stood a message and a prediction. */
+	private mends = 0;
+	/** The newest message fitted the state. */
+	private fits = false;
 	private hashedAt = -Infinity;
 	private present = 0;
 
@@ -121,8 +127,9 @@ export class Game {
 		this.pictureEvents = {
 			enter: (v, t) => this.events.emit(t.index === PlayerType ? "join" : "enter", v, t.name),
 			leave: (v, t) => this.events.emit(t.index === PlayerType ? "drop" : "leave", v, t.name),
-			correction: (v, t) => {
+			correction: (v, t, snapped) => {
 				this.stats.corrections++;
+				if (snapped) this.stats.snaps++;
 				this.events.emit("correction", v, t.name);
 			},
 		};
@@ -199,11 +206,8 @@ export class Game {
 	frame(now: number = this.env.now()): void {
 		const core = this.core;
 		if (!core || !this.ready) return;
-		this.advance(now);
-		const { confirmed, predicted } = core;
-		const passed = since(this.present, predicted.world.tick);
-		const part = Math.max(0, Math.min(1, passed));
-		this.picture.update(predicted, confirmed, part, this.clock.drawn(now), now, this.pictureEvents);
+		if (!this.advance(now)) return;
+		this.picture.update(core.predicted, core.confirmed, this.present, this.clock.drawn(now), now, this.pictureEvents);
 	}
 
 	/**
@@ -241,6 +245,7 @@ export class Game {
 		this.welcomed = null;
 		this.current = false;
 		this.waiting = true;
+		this.mends = 0;
 		this.gathered.clear();
 		this.heartbeat.open();
 	}
@@ -290,10 +295,26 @@ export class Game {
 		if (this.connected && !this.waiting && behind(core.confirmed.world.tick, Math.floor(this.clock.server(now)), this.plan.config.tickRate)) this.resync();
 	}
 
+	/** Asks for a snapshot. */
 	private resync(): void {
 		this.waiting = true;
 		this.stats.resyncs++;
 		this.write(this.writer.begin(TagResync).done());
+	}
+
+	/**
+	 * The state could not be brought on: something is missing from it, or it has come
+	 * apart from the server's, so that the bodies fail on it or a message makes no sense
+	 * with it. It is as it was before, and a snapshot mends it; where one after the other
+	 * does not, it is the message or the code that is wrong.
+	 */
+	private mend(cause: unknown): void {
+		if (this.waiting) return;
+		this.fits = false;
+		if (++this.mends > maxMends) throw cause;
+		if (cause instanceof ProtocolError) this.stats.malformed++;
+		if (!(cause instanceof ResyncError)) this.env.warn("gamehoster: the state is asked for anew: " + String(cause));
+		this.resync();
 	}
 
 	private message(bytes: Uint8Array | null): void {
@@ -305,8 +326,7 @@ export class Game {
 			this.dispatch(new Reader(bytes));
 		} catch (e) {
 			this.gathered.clear();
-			if (e instanceof ResyncError) this.resync();
-			else if (e instanceof ProtocolError) {
+			if (e instanceof ProtocolError || e instanceof ResyncError) {
 				this.stats.malformed++;
 				this.env.warn("gamehoster: malformed message: " + e.message);
 				this.socket.drop(Malformed);
@@ -368,9 +388,17 @@ export class Game {
 			if (!confirmed.ready) throw new ProtocolError("the first state is no snapshot");
 			return;
 		}
-		confirmed.apply(t);
 		const tick = t.tick;
+		try {
+			confirmed.apply(t);
+		} catch (e) {
+			if (snapshot) throw e;
+			t.clear();
+			this.mend(e);
+			return;
+		}
 		t.clear();
+		this.fits = !snapshot;
 		const now = this.env.now();
 		this.clock.arrived(tick, now);
 		this.outbox.processed(confirmed.processed);
@@ -403,21 +431,36 @@ export class Game {
 		this.write(this.writer.begin(TagStateHash).u32(w.tick).u32(h.lo).u32(h.hi).done());
 	}
 
-	/** Brings the prediction to page time `now`. */
-	private advance(now: number): void {
+	/** Brings the prediction to page time `now`; false if there is none to be shown. */
+	private advance(now: number): boolean {
 		const { confirmed, predicted } = this.core!;
-		if (this.advancing) return;
+		if (this.advancing) return true;
 		this.advancing = true;
 		try {
 			const present = this.clock.present(now);
 			this.present = Number.isNaN(present) ? confirmed.world.tick : present;
-			const rebuilt = predicted.advance(confirmed.world, Math.floor(this.present) >>> 0, (tick) => this.events.emit("tick", tick));
-			if (rebuilt) this.picture.corrected(predicted, this.pictureEvents);
+			predicted.advance(confirmed.world, Math.floor(this.present) >>> 0, {
+				rebuilt: () => this.picture.corrected(predicted, this.present, now, this.pictureEvents),
+				tick: (tick) => this.events.emit("tick", tick),
+			});
+			if (this.fits) this.mends = 0;
 			this.stats.predicted = predicted.world.tick;
+			this.stats.present = predicted.world.tick + partOf(this.present, predicted.world.tick);
+			return true;
 		} catch (e) {
-			this.failed(e);
+			predicted.invalidate(true);
+			this.unpredicted(e);
+			return false;
 		} finally {
 			this.advancing = false;
+		}
+	}
+
+	private unpredicted(cause: unknown): void {
+		try {
+			this.mend(cause);
+		} catch (e) {
+			this.failed(e);
 		}
 	}
 
@@ -426,10 +469,11 @@ export class Game {
 		const core = this.core;
 		const player = this.welcomed?.player ?? 0;
 		if (!core || !this.connected || !this.current || player === 0 || this.outbox.list.length >= maxUnanswered) return false;
-		this.advance(this.env.now());
+		if (!this.advance(this.env.now())) return false;
 		const tick = (core.predicted.world.tick + 1) >>> 0;
 		const own = { player, seq: 0, number, record, tick };
 		this.outbox.add(own);
+		core.predicted.commanded();
 		this.write(appendCommand(this.writer, this.plan, own, tick));
 		return true;
 	}

@@ -1,7 +1,11 @@
 import { PlayerType, RowOwner } from "./layout";
 import { type Field, type Type, Bool, F64, Ref, Str, getNumber } from "./plan";
 
-/** An object of the picture as the page sees it: its id and a getter per field. The same object as long as it lives. */
+/**
+ * An object of the picture as the page sees it: its id and a getter per field. The same
+ * object as long as it lives. In a game with a view body, what the page's own rules made
+ * has an id from 2^31 up until the server announces it; then the id changes.
+ */
 export interface ObjectView {
 	readonly id: number;
 	readonly [field: string]: unknown;
@@ -23,6 +27,11 @@ const cellOf = Symbol("cell");
 
 interface WithCell extends ObjectView {
 	[cellOf]: Cell;
+}
+
+/** Gives the view another id. The picture's collections are the caller's to mend. */
+export function rename(v: ObjectView, id: number): void {
+	Object.defineProperty(v, "id", { value: id, enumerable: true, configurable: true });
 }
 
 export function cell(v: ObjectView): Cell {
@@ -54,7 +63,8 @@ export function viewMaker(t: Type, resolve: Resolve): (id: number) => ObjectView
 			ease: t.smooth.length > 0 ? new Float64Array(t.smooth.length) : nothing,
 			texts: [],
 		};
-		const v = Object.create(proto, { id: { value: id, enumerable: true } }) as WithCell;
+		const v = Object.create(proto) as WithCell;
+		rename(v, id);
 		Object.defineProperty(v, cellOf, { value: c });
 		return v;
 	};

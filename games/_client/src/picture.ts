@@ -1,5 +1,6 @@
 import { since } from "./clock";
 import type { Confirmed, Past } from "./confirmed";
+import { handOver } from "./handover";
 import { InstanceType } from "./layout";
 import { Memory } from "./memory";
 import { type ObjectView, Collection, cell, viewMaker } from "./objects";
@@ -24,17 +25,30 @@ export function between(f: Field, a: number, b: number, part: number): number {
 	return Math.abs(d) > f.snap || !Number.isFinite(d) ? b : b - d * (1 - part);
 }
 
+/** How much of the tick after `tick` has passed at `present`, a fractional tick. */
+export function partOf(present: number, tick: number): number {
+	return Math.max(0, Math.min(1, since(present, tick)));
+}
+
+/** A field's value on the way from row `from`, 0 for none, to row `to` of the same memory. */
+function drawnAt(f: Field, rows: DataView, from: number, to: number, part: number): number {
+	const b = getNumber(f, rows, to);
+	return from ? between(f, getNumber(f, rows, from), b, part) : b;
+}
+
 export interface PictureEvents {
 	enter(v: ObjectView, t: Type): void;
 	leave(v: ObjectView, t: Type): void;
-	correction(v: ObjectView, t: Type): void;
+	/** The object's prediction was wrong. `snapped` says that it shows at once, since it was too wrong to be eased. */
+	correction(v: ObjectView, t: Type, snapped: boolean): void;
 }
 
 /**
  * What the page sees. A frame copies the predicted world, so that nothing moves
  * between two frames, and works out where the smooth fields are drawn:
  *
- *	shared  between the last two predicted ticks, plus what of a correction is not eased away yet
+ *	shared  between the last predicted tick and the draft of the next, plus what of a
+ *	        correction is not eased away yet
  *	sent    between received send ticks, one send period and the jitter behind
  */
 export class Picture {
@@ -72,45 +86,63 @@ export class Picture {
 		return this.world.tick;
 	}
 
-	/** Takes the difference between the old prediction and the rebuilt one over into the easing. */
-	corrected(predicted: Predicted, events: PictureEvents): void {
+	/**
+	 * The prediction was made anew, and what was drawn at the viewer's present goes on
+	 * from where it was: the difference is taken over into the easing.
+	 */
+	corrected(predicted: Predicted, present: number, now: number, events: PictureEvents): void {
+		const { old, oldDraft, world, draft } = predicted;
+		const same = old.tick === world.tick;
+		const wasPart = partOf(present, old.tick);
+		const isPart = partOf(present, world.tick);
+		const fade = this.fade(now);
+		const before = handOver(this.plan, this.collections, predicted);
 		for (const t of this.plan.types) {
 			if (t.smooth.every((f) => f.sent)) continue;
 			for (const v of t.index === InstanceType ? [this.instance] : this.collections[t.index].list) {
-				const was = predicted.old.find(t, v.id);
-				const is = predicted.world.find(t, v.id);
-				if (was && is && this.ease(t, v, predicted.world.view, was, is)) events.correction(v, t);
+				const { ease } = cell(v);
+				const id = before.get(v.id) ?? v.id;
+				const was = oldDraft.find(t, id);
+				const is = draft.find(t, v.id);
+				const wasFrom = old.find(t, id);
+				const isFrom = world.find(t, v.id);
+				let any = false;
+				let snapped = false;
+				for (const f of t.smooth) {
+					ease[f.drawn] *= fade;
+					if (f.sent || !was || !is) continue;
+					const d = difference(f, drawnAt(f, world.view, isFrom, is, isPart), drawnAt(f, old.view, wasFrom, was, wasPart));
+					if (d === 0 || Number.isNaN(d)) continue;
+					any = true;
+					ease[f.drawn] += d;
+					if (Math.abs(ease[f.drawn]) <= f.snap && Number.isFinite(d)) continue;
+					ease[f.drawn] = 0;
+					snapped = true;
+				}
+				// at another tick a difference is what has happened meanwhile
+				if (any && same) events.correction(v, t, snapped);
 			}
 		}
 	}
 
-	private ease(t: Type, v: ObjectView, rows: DataView, was: number, is: number): boolean {
-		const { ease } = cell(v);
-		let any = false;
-		for (const f of t.smooth) {
-			if (f.sent) continue;
-			const d = difference(f, getNumber(f, rows, is), getNumber(f, rows, was));
-			if (d === 0 || Number.isNaN(d)) continue;
-			any = true;
-			const sum = ease[f.drawn] + d;
-			ease[f.drawn] = Math.abs(sum) > f.snap || !Number.isFinite(sum) ? 0 : sum;
-		}
-		return any;
+	/** How much is left at page time `now` of what there was to ease when this was asked last. */
+	private fade(now: number): number {
+		const left = Math.exp(-Math.max(0, now - this.shownAt) / easeTime);
+		this.shownAt = now;
+		return left;
 	}
 
 	/**
-	 * Draws the frame of page time `now`. `part` is how much of the way from the
-	 * predicted world's last tick but one to its last has passed, `sentTick` the
-	 * fractional tick of which sent values are shown.
+	 * Draws the frame of page time `now`: the viewer's `present`, and of sent values the
+	 * fractional tick `sentTick`.
 	 */
-	update(predicted: Predicted, confirmed: Confirmed, part: number, sentTick: number, now: number, events: PictureEvents): void {
-		for (const t of this.plan.types) if (t.index !== InstanceType) this.depart(t, predicted.world);
-		this.world.copyFrom(predicted.world);
-		const fade = Math.exp(-Math.max(0, now - this.shownAt) / easeTime);
-		this.shownAt = now;
+	update(predicted: Predicted, confirmed: Confirmed, present: number, sentTick: number, now: number, events: PictureEvents): void {
+		for (const t of this.plan.types) if (t.index !== InstanceType) this.depart(t, predicted.draft);
+		this.world.copyFrom(predicted.draft);
+		const fade = this.fade(now);
 		this.sends(confirmed.pasts, sentTick);
-		const twoTicks = predicted.before.tick === (predicted.world.tick - 1) >>> 0;
-		for (const t of this.plan.types) this.show(t, twoTicks ? predicted.before : predicted.world, confirmed, part, fade);
+		const part = partOf(present, predicted.world.tick);
+		for (const t of this.plan.types) this.show(t, predicted.world, confirmed, part, fade);
 		for (const [v, t] of this.left) events.leave(v, t);
 		for (const [v, t] of this.entered) events.enter(v, t);
 		this.left.length = this.entered.length = 0;

@@ -5,32 +5,49 @@ import type { Runner } from "./sim";
 import { after } from "./track";
 import { World } from "./world";
 
-/** A prediction goes no further than this past the confirmed world. */
+/** A prediction goes no further than this past the confirmed world, in ticks. */
 export const maxAhead = 32;
+
+export interface PredictedEvents {
+	/** The prediction was made anew, and what stood in its place is in `old` and `oldDraft`. */
+	rebuilt(): void;
+	/** A tick that is new; of those that the confirmed world has overtaken, the last. */
+	tick(tick: number): void;
+}
 
 /**
  * The confirmed world run on to the viewer's present with its own commands. It
  * is thrown away and made anew when the confirmed world has moved, so a wrong
  * guess never has to be repaired.
+ *
+ *	confirmed --> ... --> world  P, the last tick that is over at the viewer's present
+ *	                        |
+ *	                        +--> draft  P + 1, the tick that is under way
+ *
+ * The picture is drawn between the two. A command is stamped P + 1, so it changes
+ * the draft: what a player does is seen in the next frame, not in the next tick.
  */
 export class Predicted {
 	readonly world: World;
-	/** The state one tick earlier, to interpolate from. */
-	readonly before: World;
-	/** What `world` was before the last rebuild, at the same tick as after it. */
+	readonly draft: World;
 	readonly old: World;
+	readonly oldDraft: World;
 	private readonly runner: Runner;
 	private readonly outbox: Outbox;
 	private readonly predicts: (number: number) => boolean;
 	private stale = true;
 	private started = false;
+	/** The draft lacks nothing. */
+	private drafted = false;
+	/** Tick of the confirmed world that the prediction goes out from. */
+	private from = 0;
 
 	constructor(plan: Plan, mem: Memory, runner: Runner, outbox: Outbox) {
 		this.world = new World(plan, mem);
-		this.before = new World(plan, mem);
+		this.draft = new World(plan, mem);
 		this.old = new World(plan, mem);
-		this.world.clear();
-		this.before.clear();
+		this.oldDraft = new World(plan, mem);
+		for (const w of [this.world, this.draft]) w.clear();
 		this.runner = runner;
 		this.outbox = outbox;
 		this.predicts = (n) => plan.commands[n].shared;
@@ -42,38 +59,56 @@ export class Predicted {
 		if (restart) this.started = false;
 	}
 
-	/**
-	 * Brings the prediction to tick `present` or as near as it may go, and calls
-	 * `onTick` for each tick that is new; of those that the confirmed world has
-	 * overtaken, for the last. True if it was rebuilt over what was
-	 * there before, which is then in `old`.
-	 */
-	advance(confirmed: World, present: number, onTick: (tick: number) => void): boolean {
-		const rebuilt = this.stale && this.started;
-		const at = this.world.tick;
-		if (this.stale) {
-			if (rebuilt) this.old.copyFrom(this.world);
-			this.world.copyFrom(confirmed);
-			if (!rebuilt) this.before.copyFrom(confirmed);
-			this.stale = false;
-			this.started = true;
-			if (rebuilt) {
-				while (after(at, this.world.tick)) this.step(confirmed.tick);
-				if (this.world.tick !== at) onTick(this.world.tick);
-			}
-		}
-		const limit = (confirmed.tick + maxAhead) >>> 0;
-		const to = after(present, limit) ? limit : present;
-		while (after(to, this.world.tick)) {
-			this.step(confirmed.tick);
-			onTick(this.world.tick);
-		}
-		return rebuilt && this.old.tick === this.world.tick;
+	/** A command was added for the tick that is under way. */
+	commanded(): void {
+		this.drafted = false;
 	}
 
-	private step(confirmed: number): void {
-		const w = this.world;
-		this.before.copyFrom(w);
-		this.runner.tick(w, this.outbox.at((w.tick + 1) >>> 0, confirmed, this.predicts));
+	/** Brings the prediction to tick `present` or as near as it may go. */
+	advance(confirmed: World, present: number, events: PredictedEvents): void {
+		if (this.stale) this.rebuild(confirmed, events);
+		const limit = (confirmed.tick + maxAhead - 1) >>> 0;
+		const to = after(present, limit) ? limit : present;
+		while (after(to, this.world.tick)) {
+			this.makeDraft();
+			this.world.copyFrom(this.draft);
+			this.drafted = false;
+			events.tick(this.world.tick);
+		}
+		this.makeDraft();
+	}
+
+	private rebuild(confirmed: World, events: PredictedEvents): void {
+		const at = this.world.tick;
+		// after a long absence there is nothing to go on from
+		const carried = this.started && !after(confirmed.tick, (at + maxAhead) >>> 0);
+		if (carried) {
+			// what the newest commands change is no correction
+			this.makeDraft();
+			this.old.copyFrom(this.world);
+			this.oldDraft.copyFrom(this.draft);
+		}
+		const overtaken = this.started && after(confirmed.tick, at);
+		this.world.copyFrom(confirmed);
+		this.from = confirmed.tick;
+		this.stale = this.drafted = false;
+		this.started = true;
+		if (carried) {
+			while (after(at, this.world.tick)) this.run(this.world);
+			this.makeDraft();
+			events.rebuilt();
+		}
+		if (overtaken) events.tick(this.world.tick);
+	}
+
+	private makeDraft(): void {
+		if (this.drafted) return;
+		this.drafted = true;
+		this.draft.copyFrom(this.world);
+		this.run(this.draft);
+	}
+
+	private run(w: World): void {
+		this.runner.tick(w, this.outbox.at((w.tick + 1) >>> 0, this.from, this.predicts));
 	}
 }

@@ -11,12 +11,15 @@ export interface Stats {
 	/** Tick of the confirmed world, and of the predicted one. */
 	tick: number;
 	predicted: number;
+	/** The tick that is drawn, with the part of it that has passed. */
+	present: number;
 	bytesIn: number;
 	bytesOut: number;
 	/** Bytes by message name, both ways. */
 	bytes: Record<string, number>;
-	/** Objects whose rebuilt prediction differed from the one shown. */
+	/** Objects whose rebuilt prediction differed from the one shown, and those of them that were too far off to be eased. */
 	corrections: number;
+	snaps: number;
 	/** Keyframed values that differed, all and by field. */
 	drift: number;
 	driftBy: Record<string, number>;
@@ -25,7 +28,9 @@ export interface Stats {
 	/** Body runs that failed and were left out. */
 	faults: number;
 	snapshots: number;
+	/** Snapshots asked for, since the state could not be brought on. */
 	resyncs: number;
+	/** Messages that could not be read. */
 	malformed: number;
 	reconnects: number;
 }
@@ -38,10 +43,12 @@ export function newStats(): Stats {
 		offset: NaN,
 		tick: 0,
 		predicted: 0,
+		present: 0,
 		bytesIn: 0,
 		bytesOut: 0,
 		bytes: {},
 		corrections: 0,
+		snaps: 0,
 		drift: 0,
 		driftBy: {},
 		rewinds: 0,

@@ -274,34 +274,56 @@ test("the prediction is the confirmed world run on with the own commands", async
 	apply(confirmed, server.snapshot(2, [{ id: 1, type: 1, fields: { v: 1 } }]));
 	predicted.invalidate(true);
 	const ticks: number[] = [];
-	assert.equal(predicted.advance(confirmed.world, 5, (t) => ticks.push(t)), false);
+	let rebuilt = 0;
+	const advance = (present: number): void => predicted.advance(confirmed.world, present, { rebuilt: () => rebuilt++, tick: (t) => ticks.push(t) });
+	advance(5);
 	assert.deepEqual(ticks, [3, 4, 5]);
-	const x = (): unknown => contents(predicted.world, 1).things[1].fields!.x;
-	assert.equal(x(), 3);
+	const x = (w = predicted.world): unknown => contents(w, 1).things[1].fields!.x;
+	assert.deepEqual([x(), x(predicted.draft)], [3, 4]);
 	const record = new Uint8Array(24);
 	new DataView(record.buffer).setFloat32(16, 10, true);
 	outbox.add({ player: 1, seq: 0, number: 0, record, tick: 6 });
-	predicted.advance(confirmed.world, 7, () => {});
-	assert.equal(x(), 23);
+	predicted.commanded();
+	advance(5);
+	assert.deepEqual([x(), x(predicted.draft)], [3, 13], "a command changes the tick that is under way");
+	advance(7);
+	assert.deepEqual([x(), x(predicted.draft)], [23, 33]);
+	assert.equal(rebuilt, 0);
 	// the server has not seen it by tick 8: it is run in the first tick after
 	apply(confirmed, server.delta(8, 2));
 	predicted.invalidate(false);
-	assert.equal(predicted.advance(confirmed.world, 9, () => {}), false, "nothing to compare with at another tick");
+	advance(9);
+	assert.equal(rebuilt, 1);
+	assert.deepEqual([predicted.old.tick, predicted.oldDraft.tick], [7, 8]);
+	assert.deepEqual(ticks.splice(0), [3, 4, 5, 6, 7, 8, 9]);
 	assert.equal(x(), 16);
-	assert.equal(predicted.advance(confirmed.world, 8, () => {}), false);
+	advance(8);
 	assert.equal(predicted.world.tick, 9, "it never goes back");
 	// it was run in tick 10 there
 	apply(confirmed, server.commands(10, [{ tick: 10, player: 1, seq: 1, command: 0, fields: { v: 10 } }]), server.delta(10, 8, [], 1));
 	outbox.processed(confirmed.processed);
 	assert.equal(outbox.list.length, 0);
 	predicted.invalidate(false);
-	predicted.advance(confirmed.world, 11, () => {});
+	advance(11);
 	assert.equal(x(), 7 + 10 + 10);
 	predicted.invalidate(false);
-	assert.equal(predicted.advance(confirmed.world, 11, () => {}), true);
-	assert.equal(hashWorld(predicted.old).hex(), hashWorld(predicted.world).hex());
-	predicted.advance(confirmed.world, 4000, () => {});
-	assert.equal(predicted.world.tick, 10 + 32, "and no further than 32 ticks ahead");
+	advance(11);
+	assert.equal(rebuilt, 3);
+	for (const [a, b] of [
+		[predicted.old, predicted.world],
+		[predicted.oldDraft, predicted.draft],
+	]) {
+		assert.equal(hashWorld(a).hex(), hashWorld(b).hex());
+	}
+	advance(4000);
+	assert.equal(predicted.draft.tick, 10 + 32, "and no further than 32 ticks ahead");
+	// far behind, there is nothing to go on from
+	apply(confirmed, server.snapshot(500, [{ id: 1, type: 1 }]));
+	predicted.invalidate(false);
+	ticks.length = 0;
+	advance(501);
+	assert.equal(rebuilt, 3);
+	assert.deepEqual(ticks, [500, 501]);
 	assert.equal(plan.types.length, 3);
 });
 

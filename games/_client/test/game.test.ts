@@ -199,8 +199,7 @@ test("a malformed message ends the connection; the next begins with a snapshot o
 		["an unknown tag", () => Uint8Array.of(0x99, 1, 2, 3, 4)],
 		["a client's tag", () => Uint8Array.of(1, 1, 2, 3, 4)],
 		["a second welcome", (s) => s.welcome({})],
-		["a send tick twice", (s) => s.delta(2, 2)],
-		["trailing bytes", (s) => new Uint8Array([...s.leave(4, [3]), 0x80])],
+		["messages out of order", (s) => s.enter(4, [])],
 	];
 	for (const [name, message] of bad) {
 		const play = await connect();
@@ -212,7 +211,7 @@ test("a malformed message ends the connection; the next begins with a snapshot o
 		const m = message(server);
 		if (m) s.receive(m);
 		else s.onmessage?.({ data: "text" });
-		if (name === "trailing bytes") s.receive(server.delta(4, 2));
+		if (name === "messages out of order") s.receive(server.leave(4, []));
 		assert.equal(s.closedWith, 4100, name);
 		assert.deepEqual(game.hash(), before);
 		assert.equal(game.stats.malformed, 1);
@@ -259,6 +258,42 @@ test("a gap is mended by a snapshot, once asked for", async () => {
 	assert.equal(game.hash().tick, 12);
 	assert.equal(game.stats.resyncs, 1);
 	assert.equal(s.closedWith, undefined);
+});
+
+test("what makes no sense with the state is mended by a snapshot; where that does not help, the connection ends", async () => {
+	const bad: [name: string, messages: (s: Server) => Uint8Array[], malformed: number][] = [
+		["a send tick twice", (s) => [s.delta(2, 2)], 1],
+		["trailing bytes", (s) => [new Uint8Array([...s.leave(4, [3]), 0x80]), s.delta(4, 2)], 1],
+		["an enter of no type", (s) => [s.enter(4, [{ id: 9, type: 2 }]), s.delta(4, 2)], 1],
+		["an enter cut short", (s) => [s.enter(4, [{ id: 2, type: 2 }]).slice(0, -1), s.delta(4, 2)], 1],
+		["a delta cut short", (s) => [s.delta(4, 2, [{ id: 1, type: 1, fields: { hp: 3 } }]).slice(0, -1)], 1],
+		["a delta of another type's object", (s) => [s.delta(4, 2, [{ id: 1, type: 2, fields: { size: 1, y: 2 } }])], 1],
+		["a delta of nobody", (s) => [s.delta(4, 2, [{ id: 5, type: 1, fields: { hp: 3 } }])], 0],
+		["a keyframe of nobody", (s) => [s.keyframe(4, [{ id: 6, type: 2, fields: { x: 3 } }]), s.delta(4, 2)], 0],
+		["a command of no kind", (s) => [Uint8Array.of(0x85, 4, 0, 0, 0, 0, 1, 1, 9), s.delta(4, 2)], 1],
+	];
+	for (const [name, messages, malformed] of bad) {
+		const play = await connect();
+		const { env, game, server } = play;
+		const s = start(play);
+		s.take();
+		const before = game.hash();
+		s.receive(...messages(server));
+		assert.deepEqual(tags(s.take()), [5], name);
+		assert.deepEqual(game.hash(), before, name);
+		assert.deepEqual([game.stats.resyncs, game.stats.malformed], [1, malformed], name);
+		s.receive(server.snapshot(6, [me]), server.delta(8, 6));
+		assert.equal(game.hash().tick, 8, name);
+		assert.equal(s.closedWith, undefined, name);
+		assert.equal(play.heard.pop(), "ready");
+		game.frame(env.now());
+		// the third snapshot in a row that mends nothing is the last
+		for (let tick = 10; tick < 18; tick += 2) {
+			assert.equal(s.closedWith, undefined, name);
+			s.receive(server.delta(tick, 2, [{ id: 5, type: 1, fields: { hp: 3 } }]), server.snapshot(tick, [me]));
+		}
+		assert.equal(s.closedWith, 4100, name);
+	}
 });
 
 test("codes that end it end it, the others try again with growing waits", async () => {
@@ -430,8 +465,14 @@ test("bodies that cannot be run on end it, once", async () => {
 	};
 	play.env.time.pass(500);
 	for (let i = 0; i < 3; i++) play.game.frame(play.env.now());
+	assert.equal(play.game.stats.resyncs, 1, "another state may do");
+	for (let tick = 20; tick < 26; tick += 2) {
+		play.env.socket.receive(play.server.snapshot(tick, [me]));
+		for (let i = 0; i < 3; i++) play.game.frame(play.env.now());
+	}
+	assert.equal(play.game.stats.resyncs, 3);
 	assert.match(play.heard.pop()!, /^closed .*4102/);
-	assert.equal(play.env.warnings.length, 1);
+	assert.equal(play.env.warnings.length, 4);
 	assert.equal(play.env.time.pending, 0);
 });
 

@@ -20,7 +20,7 @@ interface Stage {
 	picture: Picture;
 	server: Server;
 	heard: string[];
-	/** Draws at page time `now` what lies `part` of the way between the last two ticks and sent values of `sent`. */
+	/** Draws at page time `now` what lies `part` of the way from the prediction to its draft, and sent values of `sent`. */
 	frame(now: number, part: number, sent?: number): void;
 }
 
@@ -32,7 +32,7 @@ function stage(config = walk): Stage {
 	const events = {
 		enter: (v: ObjectView) => heard.push("enter " + v.id),
 		leave: (v: ObjectView) => heard.push("leave " + v.id),
-		correction: (v: ObjectView) => heard.push("correction " + v.id),
+		correction: (v: ObjectView, _t: unknown, snapped: boolean) => heard.push((snapped ? "snap " : "correction ") + v.id),
 	};
 	return {
 		plan,
@@ -42,8 +42,9 @@ function stage(config = walk): Stage {
 		server: new Server(plan, 1),
 		heard,
 		frame(now, part, sent = NaN) {
-			if (predicted.advance(confirmed.world, predicted.world.tick, () => {})) picture.corrected(predicted, events);
-			picture.update(predicted, confirmed, part, sent, now, events);
+			const present = (): number => predicted.world.tick + part;
+			predicted.advance(confirmed.world, predicted.world.tick, { rebuilt: () => picture.corrected(predicted, present(), now, events), tick: () => {} });
+			picture.update(predicted, confirmed, present(), sent, now, events);
 		},
 	};
 }
@@ -75,8 +76,7 @@ test("shared smooth fields are drawn between the last two ticks", () => {
 	s.frame(0, 0);
 	const me = s.picture.collections[1].get(1)!;
 	assert.equal(me.x, 10);
-	s.predicted.advance(s.confirmed.world, 11, () => {});
-	const w = s.predicted.world;
+	const w = s.predicted.draft;
 	const row = w.find(s.plan.types[1], 1);
 	w.view.setFloat32(row + 12, 20, true);
 	w.view.setFloat32(row + 20, -3, true);
@@ -86,7 +86,7 @@ test("shared smooth fields are drawn between the last two ticks", () => {
 	s.frame(32, 1);
 	assert.equal(me.x, 20);
 	assert.equal(me.hp, 0);
-	assert.equal(s.picture.tick, 11);
+	assert.equal(s.picture.tick, 11, "that of the draft");
 });
 
 test("sent smooth fields are drawn between the send ticks around the time shown", () => {
@@ -141,11 +141,11 @@ test("a correction is eased away, and one past the snap distance is not", () => 
 	s.frame(0, 1);
 	const [a, b] = [...s.picture.collections[1]];
 	s.heard.length = 0;
-	s.predicted.advance(s.confirmed.world, 4, () => {});
+	s.predicted.advance(s.confirmed.world, 4, { rebuilt() {}, tick() {} });
 	apply(s.confirmed, s.server.keyframe(4, [{ id: 1, type: 1, fields: { x: 60 } }, { id: 3, type: 1, fields: { x: 500 } }]), s.server.delta(4, 2));
 	s.predicted.invalidate(false);
 	s.frame(0, 1);
-	assert.deepEqual(s.heard, ["correction 1", "correction 3"]);
+	assert.deepEqual(s.heard, ["correction 1", "snap 3"]);
 	assert.equal(a.x, 50, "what was shown goes on");
 	assert.equal(b.x, 500);
 	let last = 50;
