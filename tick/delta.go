@@ -54,11 +54,11 @@ func (v *Viewer) encoding() *encoding {
 		if e.stamp(o) <= e.base {
 			continue
 		}
-		all, public := e.fields(o, true), e.fields(o, false)
-		if all.Len() == 0 {
+		f := e.fields(o)
+		if f[1].Len() == 0 {
 			continue
 		}
-		e.private = e.private || all != public
+		e.private = e.private || f[0] != f[1]
 		e.listed = append(e.listed, listing{object: int32(i)})
 	}
 	return e
@@ -72,12 +72,14 @@ func (e *encoding) stamp(o *object) uint64 {
 	return o.sent
 }
 
-// fields are those that a delta has.
-func (e *encoding) fields(o *object, owner bool) *wire.Fields {
+// fields are those of the object that a delta has, as the public and as its owner see
+// them.
+func (e *encoding) fields(o *object) *[2]*wire.Fields {
+	p := &e.in.shard.plans[o.typ]
 	if e.thin {
-		return e.in.shard.wire.Fields(int(o.typ), wire.Whole, owner)
+		return &p.whole
 	}
-	return e.in.shard.wire.Fields(int(o.typ), wire.Sent, owner)
+	return &p.sent
 }
 
 // append appends mask and values of an object.
@@ -99,7 +101,7 @@ func (e *encoding) get(l *listing) []byte {
 	if l.at == l.end {
 		o := &e.in.history.objects[l.object]
 		l.at = int32(len(e.buf))
-		e.buf = e.append(e.buf, o, e.fields(o, false), false)
+		e.buf = e.append(e.buf, o, e.fields(o)[0], false)
 		l.end = int32(len(e.buf))
 	}
 	return e.buf[l.at:l.end]
@@ -109,17 +111,14 @@ func (e *encoding) get(l *listing) []byte {
 func (e *encoding) all() []byte {
 	if !e.made {
 		var w wire.ObjectWriter
+		objects, dst := e.in.history.objects, e.whole
 		for i := range e.listed {
-			l := &e.listed[i]
-			o := &e.in.history.objects[l.object]
-			f := e.fields(o, false)
-			if f.Len() == 0 {
-				continue
+			o := &objects[e.listed[i].object]
+			if f := e.fields(o)[0]; f.Len() > 0 {
+				dst = e.append(w.ID(dst, o.id), o, f, false)
 			}
-			e.whole = w.ID(e.whole, o.id)
-			e.whole = e.append(e.whole, o, f, false)
 		}
-		e.made = true
+		e.whole, e.made = dst, true
 	}
 	return e.whole
 }
@@ -190,7 +189,10 @@ func (v *Viewer) list(e *encoding) (size int) {
 		if !v.holds(o) {
 			return
 		}
-		f := e.fields(o, v.owns(o))
+		public, f := e.fields(o)[0], e.fields(o)[0]
+		if v.owns(o) {
+			f = e.fields(o)[1]
+		}
 		if f.Len() == 0 {
 			return
 		}
@@ -205,7 +207,7 @@ func (v *Viewer) list(e *encoding) (size int) {
 				p.class = partTold
 			}
 		}
-		if !full && f == e.fields(o, false) {
+		if !full && f == public {
 			b.bytes = append(b.bytes, e.get(l)...)
 		} else {
 			b.bytes = e.append(b.bytes, o, f, full)

@@ -2,7 +2,6 @@ package tick
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"gamehoster/games/schema"
@@ -77,24 +76,16 @@ type history struct {
 	spoilt    uint64 // the same of those that a rewind has changed
 	given     uint32 // the shared counter at the last send
 	nextShare uint32 // the least that it has been since
-	plans     []plan // by type
 	slots     uint32 // how many there are
 	free      []uint32
-}
-
-// plan is what a commit needs to know of a type.
-type plan struct {
-	sent, whole *wire.Fields // as the owner sees them
 }
 
 func (h *history) init(s *Shard) {
 	h.objects = append(h.objects, object{undo: none})
 	h.slots = 1 // the instance's
 	h.images = make([]images, len(s.layout.Types))
-	h.plans = make([]plan, len(s.layout.Types))
-	for i := range h.plans {
-		h.plans[i] = plan{s.wire.Fields(i, wire.Sent, true), s.wire.Fields(i, wire.Whole, true)}
-		h.images[i].size = h.plans[i].sent.End()
+	for i := range h.images {
+		h.images[i].size = s.plans[i].sent[1].End()
 	}
 	h.objects[0].image = h.images[schema.InstanceType].take()
 	h.given, h.nextShare = schema.FirstShared, schema.FirstShared
@@ -113,11 +104,12 @@ func (in *Instance) Commit() {
 	h := &in.history
 	h.dead = in.deadSend()
 	h.forget()
+	h.undo.forget(min(h.dead, in.sends-1))
 	in.relay.prune(in.tick-s.rules.depth, s.layout.CommandStride)
 
-	in.commitObject(&h.objects[0])
 	in.walk()
 	in.insert()
+	h.undo.end(in.sends)
 	in.ghosts()
 	in.spoil()
 	if wide := in.thin > 0; wide != h.wide {
@@ -129,60 +121,123 @@ func (in *Instance) Commit() {
 	}
 }
 
-// walk goes through the known objects and the rows side by side. What is no more
-// goes to gone, what is new to the scratch, by id.
+// column is the rows of a type, how far a walk has come, and what it compares them
+// with.
+type column struct {
+	rows       []byte
+	at, stride int    // of the next row
+	row        uint32 // its index
+
+	images      []byte
+	size        int
+	sent, whole *wire.Fields // as the owner sees them; whole is nil where only the sent ones count
+}
+
+// next is the next row's id; not ok at the end.
+func (c *column) next() (id uint32, ok bool) {
+	if c.at >= len(c.rows) {
+		return 0, false
+	}
+	return le.Uint32(c.rows[c.at+schema.RowID:]), true
+}
+
+// rest begins with the next row.
+func (c *column) rest() []byte { return c.rows[c.at:] }
+
+func (c *column) pass() {
+	c.at += c.stride
+	c.row++
+}
+
+// columns gives all rows by type. It is valid until it is asked for again.
+func (in *Instance) columns() []column {
+	s, h := in.shard, &in.history
+	list := s.scratch.columns
+	for typ := range list {
+		t, m, p := &s.layout.Types[typ], &h.images[typ], &s.plans[typ]
+		c := column{rows: in.block[t.Rows:][:in.count(typ)*t.Stride], stride: t.Stride, images: m.buf, size: m.size, sent: p.sent[1]}
+		if h.wide {
+			c.whole = p.whole[1]
+		}
+		list[typ] = c
+	}
+	return list
+}
+
+// walk goes through the known objects and the rows side by side, and compares each
+// object with its image. What is no more goes to gone, what is new to the scratch, by
+// id.
 func (in *Instance) walk() {
 	b := &in.shard.scratch
 	h := &in.history
-	at := b.cursors
-	clear(at)
+	columns := in.columns()
 	b.fresh = b.fresh[:0]
-	kept := 1
-	for i := 1; i < len(h.objects); i++ {
+	rewound := in.timeline.rewound
+	kept := 0
+	for i := range h.objects {
 		o := &h.objects[i]
-		typ := int(o.typ)
-		n := in.count(typ)
-		id := uint32(math.MaxUint32)
-		for int(at[typ]) < n {
-			if id = le.Uint32(in.row(typ, int(at[typ]))[schema.RowID:]); id >= o.id {
-				break
-			}
-			in.found(typ, at[typ], id)
-			at[typ]++
+		c := &columns[o.typ]
+		id, there := c.next()
+		for there && id < o.id {
+			in.found(int(o.typ), c)
+			id, there = c.next()
 		}
-		there := id == o.id && int(at[typ]) < n
-		if !there || in.replaced(o, at[typ]) {
-			h.gone = append(h.gone, gone{o.id, o.typ, o.born, in.sends})
-			if m := &h.images[typ]; m.size > 0 {
-				m.free = append(m.free, o.image)
-			}
-			if in.shard.rules.view {
-				in.outOfWorld(o)
-			}
+		there = there && id == o.id
+		if !there || rewound && in.replaced(o, c.rest()) {
+			in.lose(o)
 			if there {
-				in.found(typ, at[typ], id)
-				f := &b.fresh[len(b.fresh)-1]
+				f := in.found(int(o.typ), c)
 				f.spoilt, f.since = o.spoilt, o.since
 				f.enters = in.announced(id) // others are replaced where they were made
-				at[typ]++
 			}
 			continue
 		}
-		o.row = at[typ]
-		at[typ]++
-		in.commitObject(o)
+		o.row = c.row
+		in.compare(o, c)
+		c.pass()
 		if kept < i {
 			h.objects[kept] = *o
 		}
 		kept++
 	}
 	h.objects = h.objects[:kept]
-	for typ := schema.PlayerType; typ < len(at); typ++ {
-		for n := uint32(in.count(typ)); at[typ] < n; at[typ]++ {
-			in.found(typ, at[typ], le.Uint32(in.row(typ, int(at[typ]))[schema.RowID:]))
+	for typ := range columns {
+		c := &columns[typ]
+		for c.at < len(c.rows) {
+			in.found(typ, c)
 		}
 	}
 	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
+}
+
+// compare compares a known object, which is in the column's next row, with its image.
+func (in *Instance) compare(o *object, c *column) {
+	row := c.rest()
+	if c.size > 0 {
+		image := c.images[int(o.image)*c.size:][:c.size:c.size]
+		sent := c.sent.Differ(row, image)
+		if sent || c.whole != nil && c.whole.Differ(row, image) {
+			o.undo = in.history.undo.push(image, in.sends, o.undo)
+			copy(image, row)
+			o.whole = in.sends
+			if sent {
+				o.sent = in.sends
+			}
+		}
+	}
+	in.written(o, row)
+}
+
+// lose takes note that a known object is no more.
+func (in *Instance) lose(o *object) {
+	h := &in.history
+	h.gone = append(h.gone, gone{o.id, o.typ, o.born, in.sends})
+	if m := &h.images[o.typ]; m.size > 0 {
+		m.free = append(m.free, o.image)
+	}
+	if in.shard.rules.view {
+		in.outOfWorld(o)
+	}
 }
 
 // outOfWorld tells the viewers that hold an object that it is no more, and frees its
@@ -207,16 +262,18 @@ func (h *history) takeSlot() uint32 {
 
 // replaced reports whether the object in the row is another one than the known one
 // of its id and type, because a rewind gave the id to it.
-func (in *Instance) replaced(o *object, row uint32) bool {
-	l := &in.timeline
-	return l.rewound && (l.wasReborn(o.id) || o.owner != in.owner(int(o.typ), in.row(int(o.typ), int(row))))
+func (in *Instance) replaced(o *object, row []byte) bool {
+	return in.timeline.wasReborn(o.id) || o.owner != in.owner(int(o.typ), row)
 }
 
-// found notes a new object.
-func (in *Instance) found(typ int, row, id uint32) {
+// found notes the next row of the type as that of a new object, and passes it.
+func (in *Instance) found(typ int, c *column) *object {
 	b := &in.shard.scratch
-	b.fresh = append(b.fresh, object{id: id, typ: uint16(typ), row: row, undo: none, enters: in.announced(id) || in.back(typ, id),
-		owner: in.owner(typ, in.row(typ, int(row))), born: in.sends, sent: in.sends, whole: in.sends})
+	id := le.Uint32(c.rest()[schema.RowID:])
+	b.fresh = append(b.fresh, object{id: id, typ: uint16(typ), row: c.row, undo: none, enters: in.announced(id) || in.back(typ, id),
+		owner: in.owner(typ, c.rest()), born: in.sends, sent: in.sends, whole: in.sends})
+	c.pass()
+	return &b.fresh[len(b.fresh)-1]
 }
 
 // insert puts the new objects among the known ones.
@@ -252,26 +309,6 @@ func (in *Instance) insert() {
 			h.entered = in.sends
 		}
 	}
-}
-
-// commitObject compares a known object with its image.
-func (in *Instance) commitObject(o *object) {
-	h := &in.history
-	row := in.row(int(o.typ), int(o.row))
-	p := &h.plans[o.typ]
-	m := &h.images[o.typ]
-	if image := m.at(o.image); m.size > 0 {
-		sent := p.sent.Differ(row, image)
-		if sent || h.wide && p.whole.Differ(row, image) {
-			o.undo = h.undo.push(image, in.sends, o.undo, h.dead)
-			copy(image, row)
-			o.whole = in.sends
-			if sent {
-				o.sent = in.sends
-			}
-		}
-	}
-	in.written(o, row)
 }
 
 // written takes note of the mark of server bodies.
@@ -343,9 +380,9 @@ func (in *Instance) rewrite(wide bool) {
 	h := &in.history
 	h.wide = wide
 	for i := range h.images {
-		f := h.plans[i].sent
+		f := in.shard.plans[i].sent[1]
 		if wide {
-			f = h.plans[i].whole
+			f = in.shard.plans[i].whole[1]
 		}
 		h.images[i] = images{size: f.End()}
 	}

@@ -265,24 +265,21 @@ func blamed(f *vm.Fault) bool { return f.Kind != body.FaultNone && f.Kind != bod
 func (in *Instance) StateHash() uint64 {
 	w := in.shard.wire
 	h := wire.NewHash().Fields(w.Fields(schema.InstanceType, wire.Shared, false), in.row(schema.InstanceType, 0))
-	at := in.shard.scratch.cursors
-	clear(at)
+	columns := in.columns()
 	for {
 		// The next object is the least of those that the types have next.
-		typ, id := 0, uint32(math.MaxUint32)
-		for t := schema.PlayerType; t < len(at); t++ {
-			if int(at[t]) < in.count(t) {
-				if n := le.Uint32(in.row(t, int(at[t]))[schema.RowID:]); n <= id {
-					typ, id = t, n
-				}
+		typ, least := 0, uint32(0)
+		for t := schema.PlayerType; t < len(columns); t++ {
+			if id, ok := columns[t].next(); ok && (typ == 0 || id < least) {
+				typ, least = t, id
 			}
 		}
 		if typ == 0 {
 			return uint64(h)
 		}
-		row := in.row(typ, int(at[typ]))
-		at[typ]++
-		h = h.Object(w, typ, row)
+		c := &columns[typ]
+		h = h.Object(in.shard.wire, typ, c.rest())
+		c.pass()
 	}
 }
 

@@ -83,6 +83,7 @@ type Shard struct {
 	def    *schema.Definition
 	layout *schema.Layout
 	wire   *wire.Schema
+	plans  []plan // by type
 	hash   uint64
 	rules  rules
 	opt    Options
@@ -98,6 +99,23 @@ type Shard struct {
 	turn      int // ticks that may be run again in this turn of the loop
 	stats     Stats
 	scratch   scratch
+}
+
+// plan is the fields of a type that deltas have, as the public sees them and as the
+// owner does.
+type plan struct {
+	sent  [2]*wire.Fields
+	whole [2]*wire.Fields // for thin viewers
+}
+
+func newPlans(w *wire.Schema) []plan {
+	list := make([]plan, w.Types())
+	for i := range list {
+		for k, owner := range []bool{false, true} {
+			list[i].sent[k], list[i].whole[k] = w.Fields(i, wire.Sent, owner), w.Fields(i, wire.Whole, owner)
+		}
+	}
+	return list
 }
 
 // machine runs the bodies: a *vm.Machine, or a stand-in of tests.
@@ -117,7 +135,7 @@ type scratch struct {
 	before  []byte   // a block as it was before a rewind
 	record  []byte   // a command record
 	skips   []skip   // of the tick that is being run
-	cursors []uint32 // by type: rows walked so far
+	columns []column // by type: rows of a walk
 	fresh   []object // found by the walk
 	ids     []uint32 // to be sorted
 	relay   []uint64 // numbers of commands to relay
@@ -235,6 +253,7 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 		return nil, errors.New("the bodies are another definition's")
 	}
 	s.wire = wire.NewSchema(def, s.layout)
+	s.plans = newPlans(s.wire)
 	skips := len(s.rules.bodies) * (rerunsPerBody + 1)
 	size := schema.InputHeader + skips*schema.SkipSize +
 		s.rules.seats*(2*schema.LeaveSize+schema.JoinSize+s.rules.pending*s.layout.CommandStride)
@@ -250,7 +269,7 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	}
 	b.record = make([]byte, s.layout.CommandStride)
 	b.skips = make([]skip, 0, skips)
-	b.cursors = make([]uint32, len(s.layout.Types))
+	b.columns = make([]column, len(s.layout.Types))
 	if s.rules.view {
 		s.rules.views = newViewRules(def, s.layout, prog.Views)
 		if err := s.initSight(); err != nil {

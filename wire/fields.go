@@ -10,12 +10,20 @@ import (
 // row's first byte, and a row needs to be only End() bytes long, so that a ring of
 // old values may keep rows cut off there.
 type Fields struct {
-	ops   []op
-	runs  []op // ops with neighbours that are copied as they are joined to one
-	words []word
-	size  int
+	ops    []op
+	runs   []op // ops with neighbours that are copied as they are joined to one
+	groups []group
+	size   int
 
 	from, to int // all the fields lie in row[from:to]
+}
+
+// group is up to 64 of the fields, as the bits of a word say which of them differ.
+type group struct {
+	ops   []op
+	words []word
+	lanes []lanes // by word
+	steps uint64  // those that travel as steps: other numbers may be the same step
 }
 
 // word is eight bytes of a row, by which rows are compared: what differs is found
@@ -27,12 +35,13 @@ type Fields struct {
 //	                     |--------------------------|  the last one ends with the fields;
 //	                               what an earlier one has is not in its own
 type word struct {
-	off   int32
-	own   uint64    // the bytes that are of fields, and no earlier word's
-	steps uint64    // of them, those of fields that travel as steps, which may differ and be the same step
-	whole [8]uint64 // by byte: all bytes of its field here
-	field [8]uint16 // by byte: the number of the field
+	own uint64 // the bytes that are of fields, and no earlier word's
+	off int
 }
+
+// lanes are the fields that have bytes in a set of a word's lower four, or of its upper
+// four.
+type lanes struct{ low, high [16]uint64 }
 
 func newFields(ops []op) *Fields {
 	f := &Fields{ops: ops}
@@ -53,46 +62,84 @@ func newFields(ops []op) *Fields {
 		}
 		f.runs = append(f.runs, o)
 	}
-	f.split()
+	for rest := ops; len(rest) > 0; {
+		n := min(64, len(rest))
+		f.groups = append(f.groups, newGroup(rest[:n]))
+		rest = rest[n:]
+	}
 	return f
 }
 
-// split splits the bytes of the fields into words.
-func (f *Fields) split() {
-	fields := make([]int, f.to) // by byte: 1 and the number of its field
-	for k := range f.ops {
-		for i := range f.ops[k].span() {
-			fields[int(f.ops[k].off)+i] = k + 1
+func newGroup(ops []op) group {
+	g := group{ops: ops}
+	to := 0
+	for i := range ops {
+		to = max(to, int(ops[i].off)+ops[i].span())
+	}
+	fields := make([]uint64, to) // by byte: its field's bit
+	for k := range ops {
+		for i := range ops[k].span() {
+			fields[int(ops[k].off)+i] = 1 << k
+		}
+		if ops[k].code == opQuant {
+			g.steps |= 1 << k
 		}
 	}
-	for at := 0; at < f.to; at += 8 {
-		w := word{off: int32(min(at, f.to-8))}
-		for b := range w.field {
-			if k := fields[int(w.off)+b] - 1; k >= 0 {
-				fields[int(w.off)+b] = 0
-				w.field[b] = uint16(k)
-				w.own |= 0xff << (8 * b)
-				if f.ops[k].code == opQuant {
-					w.steps |= 0xff << (8 * b)
-				}
+	for at := 0; at < to; at += 8 {
+		w, l := word{off: min(at, to-8)}, lanes{}
+		for b := range 8 {
+			bit := fields[w.off+b]
+			fields[w.off+b] = 0
+			if bit == 0 {
+				continue
 			}
-		}
-		for b := range w.field {
-			for c := range w.field {
-				if w.field[b] == w.field[c] {
-					w.whole[b] |= 0xff << (8 * c)
+			w.own |= 0xff << (8 * b)
+			half := &l.low
+			if b >= 4 {
+				half = &l.high
+			}
+			for set := range half {
+				if set>>(b&3)&1 == 1 {
+					half[set] |= bit
 				}
 			}
 		}
 		if w.own != 0 {
-			f.words = append(f.words, w)
+			g.words, g.lanes = append(g.words, w), append(g.lanes, l)
 		}
 	}
+	return g
 }
 
 // differ gives the bytes of the word that are fields' and differ.
 func (w *word) differ(a, b []byte) uint64 {
 	return (le.Uint64(a[w.off:]) ^ le.Uint64(b[w.off:])) & w.own
+}
+
+// differ gives the fields whose encodings in rows a and b differ.
+func (g *group) differ(a, b []byte) (fields uint64) {
+	for i := range g.words {
+		if x := g.words[i].differ(a, b); x != 0 {
+			// A bit for each byte that is not zero.
+			x |= x >> 4
+			x |= x >> 2
+			x |= x >> 1
+			x = x & 0x0101010101010101 * 0x0102040810204080 >> 56
+			fields |= g.lanes[i].low[x&15] | g.lanes[i].high[x>>4]
+		}
+	}
+	for x := fields & g.steps; x != 0; x &= x - 1 {
+		if k := bits.TrailingZeros64(x); g.ops[k].sameStep(a, b) {
+			fields &^= 1 << k
+		}
+	}
+	return fields
+}
+
+// equal reports whether two rows are equal at a glance; of short ones the words tell
+// that as fast.
+func (f *Fields) equal(a, b []byte) bool {
+	return f.to-f.from > 24 && bytes.Equal(a[f.from:f.to], b[f.from:f.to])
 }
 
 // Len is the number of fields.
@@ -136,25 +183,21 @@ func (f *Fields) AppendFull(dst, row []byte) []byte {
 // differ, and their values in row.
 func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
 	at := len(dst)
-	for i := len(f.ops); i > 0; i -= 8 {
-		dst = append(dst, 0)
-	}
-	if bytes.Equal(row[f.from:f.to], base[f.from:f.to]) {
+	if f.equal(row, base) {
+		for range f.MaskLen() {
+			dst = append(dst, 0)
+		}
 		return dst
 	}
-	mask := dst[at:]
-	for i := range f.words {
-		w := &f.words[i]
-		for x := w.differ(row, base); x != 0; {
-			b := bits.TrailingZeros64(x) >> 3
-			x &^= w.whole[b]
-			k := w.field[b]
-			if w.steps == 0 || f.ops[k].code != opQuant || !f.ops[k].sameStep(row, base) {
-				mask[k>>3] |= 1 << (k & 7)
-			}
+	for i := range f.groups {
+		g := &f.groups[i]
+		mask := g.differ(row, base)
+		for n := len(g.ops); n > 0; n -= 8 {
+			dst = append(dst, byte(mask))
+			mask >>= 8
 		}
 	}
-	return f.appendMasked(dst, row, mask)
+	return f.appendMasked(dst, row, dst[at:])
 }
 
 // AppendMasked appends mask, of MaskLen bytes and without bits past the fields, and
@@ -180,21 +223,19 @@ func (f *Fields) appendMasked(dst, row, mask []byte) []byte {
 
 // Differ reports whether a field's encodings in rows a and b differ.
 func (f *Fields) Differ(a, b []byte) bool {
-	if bytes.Equal(a[f.from:f.to], b[f.from:f.to]) {
+	if f.equal(a, b) {
 		return false
 	}
-	for i := range f.words {
-		w := &f.words[i]
-		x := w.differ(a, b)
-		if x&^w.steps != 0 {
-			return true
-		}
-		for x != 0 {
-			at := bits.TrailingZeros64(x) >> 3
-			x &^= w.whole[at]
-			if !f.ops[w.field[at]].sameStep(a, b) {
+	for i := range f.groups {
+		g := &f.groups[i]
+		for k := range g.words {
+			if g.words[k].differ(a, b) == 0 {
+				continue
+			}
+			if g.steps == 0 || g.differ(a, b) != 0 {
 				return true
 			}
+			break
 		}
 	}
 	return false
