@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"gamehoster/bench/machine"
+	"gamehoster/bench/pairs"
 	"gamehoster/bench/report"
 )
 
@@ -42,8 +43,12 @@ type Env struct {
 	Progress func(part float64) // of this scenario
 }
 
-// rounds is a part of n, three at least.
-func (e *Env) rounds(n int) int { return max(3, int(float64(n)*e.Part+.5)) }
+// plan is a part of the usual rounds, three at least. progress is of the whole scenario
+// from one part of it to another.
+func (e *Env) plan(rounds, warmUps int, from, to float64) pairs.Plan {
+	return pairs.Plan{Rounds: max(3, int(float64(rounds)*e.Part+.5)), WarmUps: warmUps,
+		Progress: func(part float64) { e.Progress(from + part*(to-from)) }}
+}
 
 // Scenarios are all there are, in the order in which they run.
 func Scenarios() []Scenario {
@@ -51,6 +56,7 @@ func Scenarios() []Scenario {
 		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 35 * time.Second, movers},
 		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 12 * time.Second, cubes},
 		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 25 * time.Second, rewind},
+		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 180 * time.Second, echo},
 	}
 }
 

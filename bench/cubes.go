@@ -23,9 +23,9 @@ const (
 	bestMbit  = 0.25
 )
 
-var cubeCases = []struct{ label, game, about string }{
-	{"a pusher passes by", "cubes", "asleep unless pushed"},
-	{"all move, all the time", "cubes-all", "never at rest"},
+var cubeCases = []struct{ label, game string }{
+	{"a pusher passes by", "cubes"},
+	{"all move, all the time", "cubes-all"},
 }
 
 func cubes(ctx context.Context, e *Env) (*report.Section, error) {
@@ -40,8 +40,8 @@ func cubes(ctx context.Context, e *Env) (*report.Section, error) {
 	bars := &report.Bars{Unit: "Mbit/s", Items: []report.Bar{{Label: "published: naive", Spread: pairs.Spread{naiveMbit}}}}
 	over := &report.Lines{XUnit: "s", YUnit: "Mbit/s"}
 	for i, c := range cubeCases {
-		progress := func(part float64) { e.Progress((float64(i) + part) / float64(len(cubeCases))) }
-		of, line, err := runCubes(ctx, e, c.game, progress)
+		n := float64(len(cubeCases))
+		of, line, err := runCubes(ctx, e.Source, c.game, e.plan(cubeRounds, 0, float64(i)/n, float64(i+1)/n))
 		if err != nil {
 			return s, err
 		}
@@ -69,8 +69,8 @@ func cubes(ctx context.Context, e *Env) (*report.Section, error) {
 
 // runCubes gives the figures by round, one second of the game each, and the bandwidth
 // over time.
-func runCubes(ctx context.Context, e *Env, game string, progress func(float64)) (of map[string]pairs.Spread, line [][2]float64, err error) {
-	g, err := direct.Load(e.Source, "bench/games/"+game)
+func runCubes(ctx context.Context, source, game string, plan pairs.Plan) (of map[string]pairs.Spread, line [][2]float64, err error) {
+	g, err := direct.Load(source, "bench/games/"+game)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func runCubes(ctx context.Context, e *Env, game string, progress func(float64)) 
 		turn()
 	}
 	snapshots := stage.Snapshots()
-	series, err := pairs.Run(ctx, e.rounds(cubeRounds), progress, pairs.Contestant{Name: game, Run: func(round int) (pairs.Figures, error) {
+	series, err := pairs.Run(ctx, plan, pairs.Contestant{Name: game, Run: func(round int) (pairs.Figures, error) {
 		bytes, listed := stage.Bytes, stage.Listed
 		var encode int64
 		for range cubeTicks {
@@ -101,9 +101,7 @@ func runCubes(ctx context.Context, e *Env, game string, progress func(float64)) 
 		n := float64(stage.Bytes - bytes)
 		moving := float64(stage.Listed-listed) / cubeTicks
 		mbit := n * 8 * cubeRate / cubeTicks / 1e6
-		if round >= 0 {
-			line = append(line, [2]float64{float64(round), mbit})
-		}
+		line = append(line, [2]float64{float64(round), mbit})
 		return pairs.Figures{
 			"Mbit/s": mbit, "moving": moving, "bytes of moving": n / cubeTicks / max(1, moving),
 			"encode ns": float64(encode) / (cubeTicks * cubeCount),

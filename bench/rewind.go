@@ -102,7 +102,7 @@ func rewindCost(ctx context.Context, e *Env, s *report.Section) (err error) {
 	stats := stage.Shard.Stats()
 	const pairsOfTicks = 40
 	var depth pairs.Spread
-	series, err := pairs.Run(ctx, e.rounds(lateRounds), func(part float64) { e.Progress(part * .3) }, pairs.Contestant{Name: "rewind", Run: func(int) (pairs.Figures, error) {
+	series, err := pairs.Run(ctx, e.plan(lateRounds, 1, 0, .3), pairs.Contestant{Name: "rewind", Run: func(int) (pairs.Figures, error) {
 		var plain, with int64
 		rewinds, replayed := stats.Rewinds, stats.Replayed
 		for range pairsOfTicks {
@@ -164,7 +164,7 @@ func lateRun(ctx context.Context, e *Env, s *report.Section) (err error) {
 	contestant := func(i int) pairs.Contestant {
 		return pairs.Contestant{Name: names[i], Run: func(int) (pairs.Figures, error) { return c[i].round() }}
 	}
-	series, err := pairs.Run(ctx, e.rounds(lateRounds), func(part float64) { e.Progress(.3 + part*.7) }, contestant(0), contestant(1))
+	series, err := pairs.Run(ctx, e.plan(lateRounds, 1, .3, 1), contestant(0), contestant(1))
 	if err != nil {
 		return err
 	}

@@ -31,19 +31,22 @@ type Contestant struct {
 // Series is what rounds gave: by contestant, by figure, in the order of the rounds.
 type Series map[string]map[string]Spread
 
-// warmUps is how many rounds come before those that count: engines that compile what
-// runs often have done so by then.
-const warmUps = 2
+// Plan is how a run goes.
+type Plan struct {
+	Rounds   int
+	WarmUps  int                // rounds before, that do not count: engines compile what runs often
+	Progress func(part float64) // is told the part that is done; may be nil
+}
 
-// Run runs the rounds. progress, which may be nil, is told the part that is done.
-func Run(ctx context.Context, rounds int, progress func(part float64), contestants ...Contestant) (Series, error) {
+// Run runs the rounds.
+func Run(ctx context.Context, p Plan, contestants ...Contestant) (Series, error) {
 	s := Series{}
 	for _, c := range contestants {
 		s[c.Name] = map[string]Spread{}
 	}
 	order := slices.Clone(contestants)
-	turns := (rounds + warmUps) * len(order)
-	for round := -warmUps; round < rounds; round++ {
+	turns := (p.Rounds + p.WarmUps) * len(order)
+	for round := -p.WarmUps; round < p.Rounds; round++ {
 		for i, c := range order {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -52,8 +55,8 @@ func Run(ctx context.Context, rounds int, progress func(part float64), contestan
 			if err != nil {
 				return nil, fmt.Errorf("round %d of %s: %w", round, c.Name, err)
 			}
-			if progress != nil {
-				progress(float64((round+warmUps)*len(order)+i+1) / float64(turns))
+			if p.Progress != nil {
+				p.Progress(float64((round+p.WarmUps)*len(order)+i+1) / float64(turns))
 			}
 			if round < 0 {
 				continue

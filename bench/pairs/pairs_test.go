@@ -20,12 +20,12 @@ func TestTurns(t *testing.T) {
 		}}
 	}
 	last := 0.0
-	s, err := Run(t.Context(), 3, func(part float64) {
+	s, err := Run(t.Context(), Plan{Rounds: 3, WarmUps: 2, Progress: func(part float64) {
 		if part <= last || part > 1 {
 			t.Errorf("progress went from %v to %v", last, part)
 		}
 		last = part
-	}, c("a", 2), c("b", 4))
+	}}, c("a", 2), c("b", 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,11 @@ func TestTurnsEnd(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	if _, err := Run(ctx, 10, nil, stop); !errors.Is(err, context.Canceled) || n != 3 {
+	if _, err := Run(ctx, Plan{Rounds: 10}, stop); !errors.Is(err, context.Canceled) || n != 3 {
 		t.Errorf("%v after %d turns", err, n)
 	}
 	bad := errors.New("broken")
-	if _, err := Run(t.Context(), 1, nil, Contestant{"x", func(int) (Figures, error) { return nil, bad }}); !errors.Is(err, bad) {
+	if _, err := Run(t.Context(), Plan{Rounds: 1}, Contestant{"x", func(int) (Figures, error) { return nil, bad }}); !errors.Is(err, bad) {
 		t.Errorf("%v", err)
 	}
 }

@@ -59,6 +59,16 @@ func (c *benchCommand) Run(env *environment) error {
 	return nil
 }
 
+// benchPartCommand is a process of a benchmark: bench starts it.
+type benchPartCommand struct {
+	Role string `arg:"" help:"What it does."`
+	Spec string `arg:"" help:"How, as JSON."`
+}
+
+func (c *benchPartCommand) Run(env *environment) error {
+	return bench.Part(env.ctx, c.Role, c.Spec, env.stdout)
+}
+
 // bar shows how far the run is: on a terminal a bar that is drawn anew, elsewhere a
 // line for every tenth part.
 type bar struct {

@@ -21,12 +21,13 @@ import (
 var version = "dev"
 
 type commands struct {
-	Dev     devCommand     `cmd:"" help:"Serve a folder of games with their pages and rebuild them on save."`
-	Serve   serveCommand   `cmd:"" help:"Serve a games root, DIR/DOMAIN/GAME/."`
-	Check   checkCommand   `cmd:"" help:"Check a game, or a folder of games, and print what is wrong with them."`
-	Echo    echoCommand    `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
-	Bench   benchCommand   `cmd:"" help:"Measure it, beside others, and write a report."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Dev     devCommand       `cmd:"" help:"Serve a folder of games with their pages and rebuild them on save."`
+	Serve   serveCommand     `cmd:"" help:"Serve a games root, DIR/DOMAIN/GAME/."`
+	Check   checkCommand     `cmd:"" help:"Check a game, or a folder of games, and print what is wrong with them."`
+	Echo    echoCommand      `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
+	Bench   benchCommand     `cmd:"" help:"Measure it, beside others, and write a report."`
+	Part    benchPartCommand `cmd:"" name:"bench-part" hidden:""`
+	Version versionCommand   `cmd:"" help:"Print the version."`
 }
 
 func main() {

@@ -1,0 +1,216 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"gamehoster/bench/beat"
+	"gamehoster/bench/limit"
+	"gamehoster/bench/pairs"
+	"gamehoster/bench/proc"
+	"gamehoster/bench/report"
+)
+
+const (
+	echoPayload = 100 // bytes to each socket on each beat
+	echoRounds  = 3
+	limitName   = "C, epoll"
+)
+
+// echoCase is a number of sockets and how often each is sent to and sends.
+type echoCase struct {
+	sockets, hz int
+	peers       bool // the libraries take part
+}
+
+var echoCases = []echoCase{{2000, 20, true}, {8000, 5, false}}
+
+// echoServer is a contestant: how to start it.
+type echoServer struct {
+	name string
+	ours bool
+	peer bool
+	cmd  func(ctx context.Context, hz int) (*exec.Cmd, error)
+}
+
+func echo(ctx context.Context, e *Env) (*report.Section, error) {
+	s := &report.Section{
+		Title: "What a transport costs",
+		About: "Small messages on many sockets and no game: the server sends 100 bytes to each on every beat, each sends 12 bytes in a beat's " +
+			"time. What counts is the server's processor time for one message out and one in, as a ratio to a server in C that " +
+			"does nothing but ask the kernel.",
+		Series: pairs.Series{},
+	}
+	split, err := splitCores()
+	if err != nil {
+		return s, err
+	}
+	servers, dir, err := echoServers(ctx, e, s)
+	if dir != "" {
+		defer os.RemoveAll(dir)
+	}
+	if err != nil {
+		return s, err
+	}
+	weights, done := 0.0, 0.0
+	for _, c := range echoCases {
+		weights += c.weight(servers)
+	}
+	for _, c := range echoCases {
+		var list []pairs.Contestant
+		for _, srv := range servers {
+			if c.takes(srv) {
+				list = append(list, pairs.Contestant{Name: srv.name, Run: func(int) (pairs.Figures, error) { return c.measure(ctx, srv, split) }})
+			}
+		}
+		next := done + c.weight(servers)
+		series, err := pairs.Run(ctx, e.plan(echoRounds, 0, done/weights, next/weights), list...)
+		done = next
+		if err != nil {
+			return s, err
+		}
+		c.report(s, servers, series)
+	}
+	s.Notes = append(s.Notes, split.String()+"; the driver reads and sends once a millisecond and costs every server the same.",
+		"A pair is one message of 100 bytes out and one of 12 in, with WebSocket frames. Latency is from when a beat was due to when the driver saw it, "+
+			"which adds up to a millisecond; with all sockets sent to at once the last one waits for all before it.",
+		"The libraries are used as their documentation has it for servers with many quiet sockets: one goroutine writes the beat, reading is the library's way.")
+	return s, nil
+}
+
+// echoServers are all that can be had, ours and the limit first. dir is a folder to be
+// removed, if it is not empty.
+func echoServers(ctx context.Context, e *Env, s *report.Section) (list []echoServer, dir string, err error) {
+	for _, l := range []struct {
+		name    string
+		program limit.Program
+	}{{limitName, limit.Epoll}, {"C, io_uring", limit.Uring}} {
+		path, err := limit.Build(ctx, l.program)
+		if err != nil {
+			if l.name == limitName {
+				return nil, "", err
+			}
+			s.Missing = append(s.Missing, l.name+": "+err.Error())
+			continue
+		}
+		list = append(list, echoServer{name: l.name, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
+			return limit.Command(ctx, path, 0, hz, echoPayload, limit.Beat), nil
+		}})
+	}
+	for _, t := range beat.Transports() {
+		list = append(list, echoServer{name: "gamehoster, " + t, ours: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
+			cmd, err := part(ctx, roleBeat, beatSpec{Transport: t, Hz: hz, Payload: echoPayload})
+			if err == nil {
+				// The loop's thread waits in the kernel past the Go runtime's knowledge.
+				cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+			}
+			return cmd, err
+		}})
+	}
+	if dir, err = os.MkdirTemp("", "gamehoster-bench-"); err != nil {
+		return nil, "", fmt.Errorf("making a folder for peers: %w", err)
+	}
+	sockets := filepath.Join(dir, "sockets")
+	build := exec.CommandContext(ctx, "go", "build", "-o", sockets, "./sockets")
+	build.Dir = filepath.Join(e.Source, "bench", "peers")
+	if out, err := build.CombinedOutput(); err != nil {
+		s.Missing = append(s.Missing, fmt.Sprintf("gws, gorilla, nbio: %v: %s", err, out))
+		return list, dir, nil
+	}
+	for _, lib := range []string{"gws", "gorilla", "nbio"} {
+		list = append(list, echoServer{name: lib, peer: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
+			return exec.CommandContext(ctx, sockets, lib, strconv.Itoa(hz), strconv.Itoa(echoPayload)), nil
+		}})
+	}
+	return list, dir, nil
+}
+
+func (c echoCase) takes(s echoServer) bool { return c.peers || !s.peer }
+
+// weight is about how long the case takes, for the progress.
+func (c echoCase) weight(servers []echoServer) (w float64) {
+	for _, s := range servers {
+		if c.takes(s) {
+			w += 5 + float64(c.sockets)/4000
+		}
+	}
+	return w
+}
+
+// measure is one turn of a server.
+func (c echoCase) measure(ctx context.Context, srv echoServer, split cores) (f pairs.Figures, err error) {
+	cmd, err := srv.cmd(ctx, c.hz)
+	if err != nil {
+		return nil, err
+	}
+	s, err := start(ctx, cmd, split.server...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	drive, err := part(ctx, roleDrive, beat.Spec{Addr: s.Addr.String(), Form: beat.Beat, Sockets: c.sockets, Hz: c.hz,
+		Settle: time.Second, Measure: 3 * time.Second, Watch: []int{s.PID}})
+	if err != nil {
+		return nil, err
+	}
+	out, err := drive.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the driver: %w", err)
+	}
+	drive.Stderr = os.Stderr
+	if err := proc.Start(drive, split.clients...); err != nil {
+		return nil, fmt.Errorf("starting the driver: %w", err)
+	}
+	r, err := beat.Read(out)
+	if err = errors.Join(err, drive.Wait()); err != nil {
+		return nil, fmt.Errorf("driving %s: %w", srv.name, err)
+	}
+	if r.Wrong > 0 || r.Received == 0 {
+		return nil, fmt.Errorf("%s: of %d messages %d were wrong", srv.name, r.Received, r.Wrong)
+	}
+	w := r.Watch[0]
+	return pairs.Figures{
+		"pair ns": r.PairNS[0], "p50 ms": r.Latency.P50, "p99 ms": r.Latency.P99, "missed": float64(r.Missed),
+		"MB": float64(w.Resident) / (1 << 20), "core": 100 * w.Cores(), "driver": 100 * r.Driver.Cores(),
+		"user ns": float64(w.User) * r.PairNS[0] / max(1, float64(w.User+w.System)), "system ns": float64(w.System) * r.PairNS[0] / max(1, float64(w.User+w.System)),
+	}, nil
+}
+
+// report puts the case's figures into the section.
+func (c echoCase) report(s *report.Section, servers []echoServer, series pairs.Series) {
+	title := fmt.Sprintf("%d sockets at %d Hz", c.sockets, c.hz)
+	table := report.Table{Title: title, Columns: []string{"to C, epoll", "a pair", "of a core", "p50", "p99", "resident", "missed"}}
+	bars, split := &report.Bars{}, &report.Stack{Unit: "ns", Parts: []string{"own code", "kernel"}}
+	for _, srv := range servers {
+		of := series[srv.name]
+		if len(of["pair ns"]) == 0 {
+			continue
+		}
+		s.Series[title+", "+srv.name] = of
+		ratio := series.Ratio(srv.name, limitName, "pair ns")
+		table.Rows = append(table.Rows, report.Row{Label: srv.name, Ours: srv.ours, Cells: []report.Cell{
+			report.Fig(ratio, ""), report.Fig(of["pair ns"], "ns"), report.Fig(of["core"], "%"), report.Fig(of["p50 ms"], "ms"),
+			report.Fig(of["p99 ms"], "ms"), report.Fig(pairs.Spread{of["MB"].Median()}, "MB"), report.Fig(pairs.Spread{of["missed"].Max()}, "")}})
+		bars.Items = append(bars.Items, report.Bar{Label: srv.name, Ours: srv.ours, Spread: ratio})
+		split.Items = append(split.Items, report.Pile{Label: srv.name, Values: []float64{of["user ns"].Median(), of["system ns"].Median()}})
+		if bound, ok := echoBounds[srv.name][c.sockets], srv.ours; ok && bound > 0 {
+			s.Targets = append(s.Targets, report.Target{What: fmt.Sprintf("%s, %d sockets: processor time to %s", srv.name, c.sockets, limitName), Got: ratio, Bound: bound})
+		}
+	}
+	s.Tables = append(s.Tables, table)
+	s.Charts = append(s.Charts,
+		report.Chart{Title: title + ": processor time of a pair, to " + limitName, Bars: bars},
+		report.Chart{Title: title + ": where it goes", Stack: split})
+}
+
+// echoBounds are what our loops are held to, by sockets.
+var echoBounds = map[string]map[int]float64{
+	"gamehoster, uring": {2000: 0.80, 8000: 0.85},
+	"gamehoster, gnet":  {2000: 1.35, 8000: 1.35},
+}
