@@ -22,6 +22,7 @@ type emitter struct {
 	locals map[*ir.Local]int
 	extra  []wasm.ValType          // locals past the parameters
 	labels []*ir.Label             // of the enclosing blocks, nil for those that nothing jumps to
+	ways   map[*ir.Label]int       // how many ways lead to each label
 	nan    int                     // local in which a float waits for its check; -1 for none yet
 	rems   map[wasm.ValType][2]int // locals in which the two parts of a remainder wait
 	fuel   int                     // local that holds the fuel while the function runs; -1 if it takes none
@@ -43,6 +44,7 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 		e.fuel = e.newLocal(wasm.I32)
 		e.loadFuel()
 	}
+	e.ways = ways(body)
 	e.stmts(touched(body))
 	if f.Result != ir.Void {
 		e.c.Op(wasm.OpUnreachable) // the front end made sure of a return
@@ -51,6 +53,40 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 	}
 	w.Locals, w.Code = e.extra, e.c
 	return w, e.err
+}
+
+// ways counts how many ways there are to where the labels of a body lead.
+func ways(body []ir.Stmt) map[*ir.Label]int {
+	n := map[*ir.Label]int{}
+	ir.Each(body, func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.Br:
+			n[s.Label]++
+		case *ir.Block:
+			if !ends(s.Body) {
+				n[s.Label]++
+			}
+		case *ir.Loop:
+			n[s.Label]++
+		}
+	}, nil)
+	return n
+}
+
+// ends reports whether a list never gets to its end.
+func ends(list []ir.Stmt) bool {
+	if len(list) == 0 {
+		return false
+	}
+	switch s := list[len(list)-1].(type) {
+	case *ir.Br, *ir.Return, *ir.Trap:
+		return true
+	case *ir.If:
+		return ends(s.Then) && ends(s.Else)
+	case *ir.Loop:
+		return ends(s.Body)
+	}
+	return false
 }
 
 // burns reports whether a body itself takes fuel.
@@ -115,9 +151,34 @@ func (e *emitter) depth(l *ir.Label) int {
 }
 
 func (e *emitter) stmts(list []ir.Stmt) {
+	// A round that ends by taking fuel goes back while there is some: one jump in
+	// every round instead of two.
+	if n := len(list); n >= 2 {
+		fuel, ok1 := list[n-2].(*ir.Fuel)
+		br, ok2 := list[n-1].(*ir.Br)
+		if ok1 && ok2 {
+			e.stmts(list[:n-2])
+			e.burn(fuel)
+			e.c.Op(ir.GeI32.Code()...)
+			e.enter(wasm.OpIf, nil)
+			e.c.Idx(wasm.OpBr, e.depth(br.Label))
+			e.leave()
+			e.trap(e.OutOfGas, fuel.At)
+			return
+		}
+	}
 	for _, s := range list {
 		e.stmt(s)
 	}
+}
+
+// burn takes fuel and leaves what is left on the stack, and a zero.
+func (e *emitter) burn(s *ir.Fuel) {
+	e.c.Idx(wasm.OpLocalGet, e.fuel)
+	e.c.I32(int32(s.Cost))
+	e.c.Op(ir.SubI32.Code()...)
+	e.c.Idx(wasm.OpLocalTee, e.fuel)
+	e.c.I32(0)
 }
 
 func (e *emitter) stmt(s ir.Stmt) {
@@ -161,11 +222,7 @@ func (e *emitter) stmt(s ir.Stmt) {
 		e.storeFuel()
 		e.c.Op(wasm.OpReturn)
 	case *ir.Fuel:
-		e.c.Idx(wasm.OpLocalGet, e.fuel)
-		e.c.I32(int32(s.Cost))
-		e.c.Op(ir.SubI32.Code()...)
-		e.c.Idx(wasm.OpLocalTee, e.fuel)
-		e.c.I32(0)
+		e.burn(s)
 		e.c.Op(ir.LtI32.Code()...)
 		e.enter(wasm.OpIf, nil)
 		e.trap(e.OutOfGas, s.At)
@@ -186,15 +243,17 @@ func (e *emitter) trap(fault uint32, at int) {
 }
 
 func (e *emitter) ifStmt(s *ir.If) {
-	// A lone jump needs no block of its own.
+	// A lone jump needs no block of its own. But if others get to the same place,
+	// wazero puts the jump into one all the same, and then has forgotten that it could
+	// jump by the flags of the comparison.
 	if len(s.Then) == 1 && len(s.Else) == 0 {
-		if br, ok := s.Then[0].(*ir.Br); ok {
-			e.expr(s.Test)
+		if br, ok := s.Then[0].(*ir.Br); ok && e.ways[br.Label] == 1 {
+			e.test(s.Test)
 			e.c.Idx(wasm.OpBrIf, e.depth(br.Label))
 			return
 		}
 	}
-	e.expr(s.Test)
+	e.test(s.Test)
 	e.enter(wasm.OpIf, nil)
 	e.stmts(s.Then)
 	// An empty else, too: without one wazero forgets at the end of the if which
@@ -202,6 +261,16 @@ func (e *emitter) ifStmt(s *ir.If) {
 	e.c.Op(wasm.OpElse)
 	e.stmts(s.Else)
 	e.leave()
+}
+
+// test leaves what a jump depends on. A machine compares bits in the instruction
+// that masks them if it is told to compare.
+func (e *emitter) test(x ir.Expr) {
+	e.expr(x)
+	if a, ok := x.(*ir.Apply); ok && a.Op == ir.AndI32 {
+		e.c.I32(0)
+		e.c.Op(ir.NeI32.Code()...)
+	}
 }
 
 // known gives the value of an I32 that is a number on this side.
@@ -322,7 +391,11 @@ func (e *emitter) expr(x ir.Expr) {
 		case ir.I64:
 			e.c.I64(int64(x.Bits))
 		default:
-			e.c.F64(x.Bits)
+			if x.Bits != 0 && !e.onClient() {
+				e.c.Idx(wasm.OpGlobalGet, e.number(x.Bits))
+			} else {
+				e.c.F64(x.Bits)
+			}
 		}
 	case *ir.Sym:
 		n, ok := e.offset(x.Off)

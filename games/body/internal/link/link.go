@@ -35,7 +35,7 @@ const dataBase = 16
 func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	l := &linker{
 		Options: o, bodies: map[*ir.Func][]ir.Stmt{}, funcs: map[*ir.Func]int{}, globals: map[*ir.Global]int{}, data: map[*ir.Data]int{},
-		calls: map[*ir.Func][]*ir.Func{}, burners: map[*ir.Func]bool{}, top: dataBase,
+		calls: map[*ir.Func][]*ir.Func{}, burners: map[*ir.Func]bool{}, numbers: map[uint64]int{}, top: dataBase,
 	}
 	list := l.reach(roots...)
 	for _, f := range list {
@@ -63,6 +63,7 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 		exported[f] = true
 	}
 	frames := map[*ir.Func]int{}
+	l.module = m
 	for _, f := range list {
 		w, err := l.emit(f)
 		if err != nil {
@@ -79,9 +80,9 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 	}
 	m.Data = l.segments
 	heap := (l.top + 63) / 64 * 64
-	m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: int64(heap), Export: "heap"})
+	m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: uint64(heap), Export: "heap"})
 	if at, ok := l.data[o.Log]; ok && o.Log != nil {
-		m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: int64(at), Export: "log"})
+		m.Globals = append(m.Globals, wasm.Global{Type: wasm.I32, Init: uint64(at), Export: "log"})
 	}
 	m.MinPages = uint32((heap + wasm.PageSize - 1) / wasm.PageSize)
 	return m, nil
@@ -95,7 +96,9 @@ type linker struct {
 	data     map[*ir.Data]int
 	calls    map[*ir.Func][]*ir.Func
 	burners  map[*ir.Func]bool // functions that take fuel, or lead to one that does
+	numbers  map[uint64]int    // f64 constants by their bits: the globals that hold them
 	segments []wasm.Data
+	module   *wasm.Module
 	top      int
 }
 
@@ -175,6 +178,20 @@ func (l *linker) place(f *ir.Func) {
 		}
 		l.top = (l.top + len(a.Data.Bytes) + 7) / 8 * 8
 	})
+}
+
+// number is the global that holds an f64 constant, on the server: wazero makes a
+// constant by two instructions wherever it is used, and reads a global by one, or
+// by none where an operator can have its operand in memory. Browsers do better with
+// constants that stand in the code.
+func (l *linker) number(bits uint64) int {
+	i, ok := l.numbers[bits]
+	if !ok {
+		i = len(l.module.Globals)
+		l.module.Globals = append(l.module.Globals, wasm.Global{Type: wasm.F64, Init: bits})
+		l.numbers[bits] = i
+	}
+	return i
 }
 
 // offset is a place's number on this side; ok is false for a field that the

@@ -64,6 +64,9 @@ func (f *folder) stmt(s ir.Stmt) []ir.Stmt {
 		if !jumps(s.Body, s.Label) {
 			return s.Body
 		}
+		if set := chain(s.Body, s.Label); set != nil {
+			return f.stmt(&ir.Set{Local: set.Local, X: f.expr(set.X)})
+		}
 	}
 	return f.one(s)
 }

@@ -52,7 +52,7 @@ func (o *Optimiser) Run(roots ...*ir.Func) {
 		f.Body = fold(o.Options, f.Body)
 		loads(f, o.effects)
 		copies(f)
-		f.Body = fold(o.Options, f.Body)
+		f.Body = shifts(fold(o.Options, f.Body))
 	}
 }
 

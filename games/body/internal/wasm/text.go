@@ -148,20 +148,27 @@ func (t *texter) memory(r reader) {
 
 func (t *texter) globals(r reader) {
 	for i := range r.uint() {
-		typ := valTypes[ValType(r.byte())]
-		name := "$global" + strconv.Itoa(i)
-		if e, ok := t.exports[exportGlobal][i]; ok {
-			name = "$" + e
-		}
-		t.global = append(t.global, name)
-		full := typ
-		if r.byte() == 1 {
-			full = "(mut " + typ + ")"
-		}
+		typ, form := valTypes[ValType(r.byte())], "%s"
+		mutable := r.byte() == 1
 		first := t.instruction(&r)
 		r.byte() // end
-		t.line("(global %s%s %s (%s))", name, t.export(exportGlobal, i), full, first)
+		if mutable {
+			form = "(mut %s)"
+		}
+		t.global = append(t.global, t.globalName(i, mutable, first))
+		t.line("(global %s%s "+form+" (%s))", t.global[i], t.export(exportGlobal, i), typ, first)
 	}
+}
+
+// globalName names a global: as it is exported, a constant by its value.
+func (t *texter) globalName(i int, mutable bool, first string) string {
+	if name, ok := t.exports[exportGlobal][i]; ok {
+		return "$" + name
+	}
+	if _, value, ok := strings.Cut(first, " "); ok && !mutable {
+		return "$" + value
+	}
+	return "$global" + strconv.Itoa(i)
 }
 
 func (t *texter) funcs(types, funcs, code reader) {

@@ -4,10 +4,7 @@
 // the stack balanced, and the tests' runtimes validate what comes out.
 package wasm
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // ValType is the type of a value on the stack.
 type ValType byte
@@ -70,11 +67,11 @@ type Func struct {
 	Code    Code      // without the final end
 }
 
-// Global is one I32 or I64 global.
+// Global is one I32, I64 or F64 global.
 type Global struct {
 	Type    ValType
 	Mutable bool
-	Init    int64
+	Init    uint64 // the value's bits
 	Export  string
 }
 
@@ -212,11 +209,11 @@ func (m *Module) globals() []byte {
 		var c Code
 		switch g.Type {
 		case I64:
-			c.I64(g.Init)
+			c.I64(int64(g.Init))
 		case F64:
-			c.F64(math.Float64bits(float64(g.Init)))
+			c.F64(g.Init)
 		default:
-			c.I32(int32(g.Init))
+			c.I32(int32(uint32(g.Init)))
 		}
 		b = append(b, byte(g.Type), mutable)
 		b = append(append(b, c.B...), OpEnd)

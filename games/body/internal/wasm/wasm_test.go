@@ -23,7 +23,7 @@ func TestEncode(t *testing.T) {
 	g.Code.Op(OpDrop)
 	m := &Module{
 		Funcs:    []*Func{f, g},
-		Globals:  []Global{{Type: I32, Mutable: true, Init: -64, Export: "x"}, {Type: I64, Init: 5}, {Type: F64, Init: 2}},
+		Globals:  []Global{{Type: I32, Mutable: true, Init: 1<<32 - 64, Export: "x"}, {Type: I64, Mutable: true, Init: 5}, {Type: F64, Init: math.Float64bits(2)}},
 		Data:     []Data{{At: 16, Bytes: []byte("hi")}},
 		MinPages: 1, MaxPages: 32768,
 	}
@@ -32,7 +32,7 @@ func TestEncode(t *testing.T) {
 01 09 02 60 01 7f 01 7c 60 00 00
 03 03 02 00 01
 05 06 01 01 01 80 80 02
-06 17 03 7f 01 41 40 0b 7e 00 42 05 0b 7c 00 44 00 00 00 00 00 00 00 40 0b
+06 17 03 7f 01 41 40 0b 7e 01 42 05 0b 7c 00 44 00 00 00 00 00 00 00 40 0b
 07 14 03 06 6d 65 6d 6f 72 79 02 00 03 72 75 6e 00 00 01 78 03 00
 0a 2d 02
  17 02 02 7e 01 7d 44 00 00 00 00 00 00 f8 3f 20 00 2a 02 ac 02 bb a0 0b
@@ -45,8 +45,8 @@ func TestEncode(t *testing.T) {
 	const text = `(module
   (memory (export "memory") 1 32768)
   (global $x (export "x") (mut i32) (i32.const -64))
-  (global $global1 i64 (i64.const 5))
-  (global $global2 f64 (f64.const 2))
+  (global $global1 (mut i64) (i64.const 5))
+  (global $2 f64 (f64.const 2))
   (func $f (export "run") (param i32) (result f64)
     (local i64 i64 f32)
     f64.const 1.5
