@@ -23,7 +23,7 @@ build: ## the one binary, in .bin/
 
 test: test-go test-client test-browser ## all tests
 
-# With GAMEHOSTER_THOROUGH=1 ten times as many random games, and a million ticks of
+# With GAMEHOSTER_THOROUGH=1 twenty times as many random games, and a million ticks of
 # each sample: minutes more.
 test-go: tools-node tools-qemu
 	$(GO) test -timeout 20m ./...

@@ -24,23 +24,22 @@ import (
 	"gamehoster/games/schema"
 )
 
-// How many ticks each engine runs of each game, where there is time for all: the
-// two that make machine code a million. The interpreter takes a hundred times as
-// long for a tick, another machine's code that is emulated thirty times.
-const (
-	compiledTicks    = 1_000_000
-	interpretedTicks = 20_000
-	emulatedTicks    = 50_000
-	plainTicks       = 20_000
-	sumTicks         = 500 // between sums that are told
+// lengths are the ticks that each engine runs of a game where there is time for all.
+// The interpreter takes sixty times as long for a tick as machine code, what an
+// emulated machine runs takes ten times as long.
+type lengths struct{ compiled, interpreted, emulated, plain int }
+
+var (
+	sampleTicks = lengths{1_000_000, 1_000_000, 1_000_000, 20_000}
+	probeTicks  = lengths{200_000, 20_000, 100_000, 20_000}
+	stressTicks = lengths{1_000_000, 50_000, 500_000, 20_000}
+	randomTicks = lengths{2500, 50, 500, 0} // of each game
 )
 
-// Random games, and the ticks of each: the interpreter has a part of them.
 const (
-	randomGames     = 200
-	randomGameTicks = 500
-	randomGameSums  = 100
-	randomGameInner = 100
+	sumTicks    = 500 // between sums that are told
+	randomSums  = 50
+	randomGames = 400
 )
 
 // record makes a recording of a game.
@@ -169,32 +168,40 @@ func replayed(t testing.TB, r *replay.Recording, config wazero.RuntimeConfig) []
 
 // checkEngines demands the same states of wazero's compiler and interpreter, of Node's
 // engine, of an arm64, and without the optimiser.
-func checkEngines(t *testing.T, def *schema.Definition, files []body.Source, drive func(tick int) input) {
+func checkEngines(t *testing.T, def *schema.Definition, files []body.Source, ticks lengths, drive func(tick int) input) {
 	t.Helper()
+	t.Parallel()
 	p, list := body.Compile(def, files, body.Options{})
 	plain, _ := body.Compile(def, files, body.Options{Plain: true})
 	if p == nil || plain == nil {
 		t.Fatal(list)
 	}
-	r := record(def, p, max(sumTicks, scaled(compiledTicks)), sumTicks, drive)
+	r := record(def, p, max(sumTicks, scaled(ticks.compiled)), sumTicks, drive)
 	took := map[string]string{}
-	timed := func(engine string, n int, run func(r *replay.Recording) []string) []string {
+	var want []string
+	for _, e := range []struct {
+		name  string
+		ticks int
+		run   func(r *replay.Recording) []string
+	}{
+		{"compiler", ticks.compiled, func(r *replay.Recording) []string { return replayed(t, r, wazero.NewRuntimeConfigCompiler()) }},
+		{"node", ticks.compiled, func(r *replay.Recording) []string { return elsewhere(t, inNode, r)[0] }},
+		{"interpreter", ticks.interpreted, func(r *replay.Recording) []string { return replayed(t, r, wazero.NewRuntimeConfigInterpreter()) }},
+		{"arm64", ticks.emulated, func(r *replay.Recording) []string { return onARM(t, r)[0] }},
+		{"without the optimiser", ticks.plain, func(r *replay.Recording) []string {
+			r.Code, r.CodeSize = plain.Server, len(plain.Server)
+			return replayed(t, r, wazero.NewRuntimeConfigCompiler())
+		}},
+	} {
 		began := time.Now()
-		r := first(r, n)
-		sums := run(r)
-		took[engine] = fmt.Sprintf("%d in %v", r.Ticks, time.Since(began).Round(10*time.Millisecond))
-		return sums
+		r := first(r, scaled(e.ticks))
+		sums := e.run(r)
+		took[e.name] = fmt.Sprintf("%d in %v", r.Ticks, time.Since(began).Round(10*time.Millisecond))
+		if want == nil {
+			want = sums
+		}
+		agree(t, e.name, r.Every, want, sums)
 	}
-	want := timed("compiler", r.Ticks, func(r *replay.Recording) []string { return replayed(t, r, wazero.NewRuntimeConfigCompiler()) })
-	agree(t, "node", r.Every, want, timed("node", r.Ticks, func(r *replay.Recording) []string { return elsewhere(t, inNode, r)[0] }))
-	agree(t, "interpreter", r.Every, want, timed("interpreter", scaled(interpretedTicks), func(r *replay.Recording) []string {
-		return replayed(t, r, wazero.NewRuntimeConfigInterpreter())
-	}))
-	agree(t, "arm64", r.Every, want, timed("arm64", scaled(emulatedTicks), func(r *replay.Recording) []string { return onARM(t, r)[0] }))
-	r.Code, r.CodeSize = plain.Server, len(plain.Server)
-	agree(t, "without the optimiser", r.Every, want, timed("without the optimiser", scaled(plainTicks), func(r *replay.Recording) []string {
-		return replayed(t, r, wazero.NewRuntimeConfigCompiler())
-	}))
 	t.Logf("ticks: %v", took)
 }
 
@@ -204,15 +211,15 @@ func TestEnginesAgree(t *testing.T) {
 	for _, name := range samples(t) {
 		t.Run(name, func(t *testing.T) {
 			g := sample(t, name)
-			checkEngines(t, g.Def, sources(g), restless(g.Def))
+			checkEngines(t, g.Def, sources(g), sampleTicks, restless(g.Def))
 		})
 	}
 	t.Run("probe", func(t *testing.T) {
-		checkEngines(t, define(t, asteroidsTypes), bodies(asteroidsText), driveAsteroids)
+		checkEngines(t, define(t, asteroidsTypes), bodies(asteroidsText), probeTicks, driveAsteroids)
 	})
 	t.Run("stress", func(t *testing.T) {
 		g := stress(t)
-		checkEngines(t, g.Def, sources(g), restless(g.Def))
+		checkEngines(t, g.Def, sources(g), stressTicks, restless(g.Def))
 	})
 	t.Run("random", enginesAgreeOnRandomGames)
 }
@@ -236,37 +243,47 @@ func stress(t testing.TB) *games.Game {
 }
 
 func enginesAgreeOnRandomGames(t *testing.T) {
+	t.Parallel()
+	n := scaled(randomGames)
 	var list []*replay.Recording
 	var want [][]string
 	var seeds []uint64
-	for seed := uint64(1); len(list) < max(4, scaled(randomGames)); seed++ {
-		r, err := compileRandom(gen.New(seed, gen.Options{Faults: seed%8 == 0, Ticks: randomGameTicks}), body.Options{BodyFuel: randomFuel})
+	for seed := uint64(1); len(list) < n; seed++ {
+		r, err := compileRandom(gen.New(seed, gen.Options{Faults: seed%8 == 0, Ticks: randomTicks.compiled}), body.Options{BodyFuel: randomFuel})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		rec := record(r.def, r.prog, randomGameTicks, randomGameSums, func(tick int) input { return r.inputs[tick] })
+		rec := record(r.def, r.prog, randomTicks.compiled, randomSums, func(tick int) input { return r.inputs[tick] })
 		sums, err := replay.Run(rec, wazero.NewRuntimeConfigCompiler())
 		if err != nil {
 			continue // its start fails
 		}
 		list, want, seeds = append(list, rec), append(want, sums), append(seeds, seed)
 	}
-	began := time.Now()
+	begin := func(ticks int) (short []*replay.Recording) {
+		for _, r := range list {
+			short = append(short, first(r, ticks))
+		}
+		return short
+	}
+	took := map[string]time.Duration{}
 	for engine, run := range map[string]func() [][]string{
 		"node":  func() [][]string { return elsewhere(t, inNode, list...) },
-		"arm64": func() [][]string { return onARM(t, list...) },
+		"arm64": func() [][]string { return onARM(t, begin(randomTicks.emulated)...) },
 		"interpreter": func() (sums [][]string) {
-			for _, r := range list {
-				sums = append(sums, replayed(t, first(r, randomGameInner), wazero.NewRuntimeConfigInterpreter()))
+			for _, r := range begin(randomTicks.interpreted) {
+				sums = append(sums, replayed(t, r, wazero.NewRuntimeConfigInterpreter()))
 			}
 			return sums
 		},
 	} {
+		began := time.Now()
 		for i, got := range run() {
-			agree(t, fmt.Sprintf("seed %d: %s", seeds[i], engine), randomGameSums, want[i], got)
+			agree(t, fmt.Sprintf("seed %d: %s", seeds[i], engine), randomSums, want[i], got)
 		}
+		took[engine] = time.Since(began).Round(time.Second)
 	}
-	t.Logf("%d games of %d ticks each, on the other engines in %v", len(list), randomGameTicks, time.Since(began).Round(time.Second))
+	t.Logf("%d games of %+v ticks each, on the other engines in %v", n, randomTicks, took)
 }
 
 // TestTwinSamples runs the samples and the stress game as JavaScript.

@@ -29,7 +29,7 @@ var (
 // thorough is set where there is time: by what a change must pass.
 var thorough = os.Getenv("GAMEHOSTER_THOROUGH") != ""
 
-// scaled is how much of something to do: a tenth if there is no time for all, and
+// scaled is how much of something to do: a twentieth if there is no time for all, and
 // next to nothing under the race detector, which makes everything slow and has
 // nothing to find in what a test does.
 func scaled(all int) int {
@@ -39,7 +39,7 @@ func scaled(all int) int {
 	case thorough:
 		return all
 	}
-	return max(1, all/10)
+	return max(1, all/20)
 }
 
 // failure is what is wrong with a game, and at which step that showed.
@@ -295,7 +295,8 @@ func TestRandomGames(t *testing.T) {
 	var next atomic.Int64
 	var found atomic.Pointer[gen.Game]
 	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	// One more than there are cores: half of the work is Node's, for which one waits.
+	for range runtime.GOMAXPROCS(0) + 1 {
 		group.Go(func() {
 			for found.Load() == nil {
 				i := int(next.Add(1)) - 1
