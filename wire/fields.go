@@ -9,38 +9,33 @@ import (
 // schema order, made ready for encoding. All methods take whole rows: byte 0 is the
 // row's first byte, and a row needs to be only End() bytes long, so that a ring of
 // old values may keep rows cut off there.
+//
+// Rows are compared eight bytes at a time: what differs is found without a look at the
+// fields that do not.
+//
+//	row    8        12       16  17       20       24
+//	      | x      | y      | hp |       | score  | what others see ..
+//	own   | ff ff ff ff ff ff ff ff | ff 00 00 00 ff ff ff ff |
 type Fields struct {
 	ops    []op
 	runs   []op // ops with neighbours that are copied as they are joined to one
 	groups []group
 	size   int
 
-	from, to int // all the fields lie in row[from:to]
+	from, to int      // all the fields lie in row[from:to]; both are multiples of 8
+	own      []uint64 // by eight bytes of row[from:to]: those that are of fields
+	steps    bool     // there are numbers that travel as steps: two may be the same step
 }
 
-// group is up to 64 of the fields, as the bits of a word say which of them differ.
+// group is up to 64 of the fields: a word's bits say which of them differ.
 type group struct {
 	ops   []op
-	words []word
-	lanes []lanes // by word
-	steps uint64  // those that travel as steps: other numbers may be the same step
+	lanes []lanes // by eight bytes
+	steps uint64  // the fields that travel as steps
 }
 
-// word is eight bytes of a row, by which rows are compared: what differs is found
-// without a look at the fields that do not.
-//
-//	row      8        12       16  17       20       24
-//	        | x      | y      | hp |       | score  |
-//	words   |----------------------------|
-//	                     |--------------------------|  the last one ends with the fields;
-//	                               what an earlier one has is not in its own
-type word struct {
-	own uint64 // the bytes that are of fields, and no earlier word's
-	off int
-}
-
-// lanes are the fields that have bytes in a set of a word's lower four, or of its upper
-// four.
+// lanes are eight bytes: the fields that have bytes in a set of the lower four of them,
+// and in one of the upper four.
 type lanes struct{ low, high [16]uint64 }
 
 func newFields(ops []op) *Fields {
@@ -62,64 +57,45 @@ func newFields(ops []op) *Fields {
 		}
 		f.runs = append(f.runs, o)
 	}
+	f.from, f.to = f.from&^7, (f.to+7)&^7
+	f.own = make([]uint64, (f.to-f.from)/8)
 	for rest := ops; len(rest) > 0; {
 		n := min(64, len(rest))
-		f.groups = append(f.groups, newGroup(rest[:n]))
+		f.groups = append(f.groups, f.newGroup(rest[:n]))
 		rest = rest[n:]
 	}
 	return f
 }
 
-func newGroup(ops []op) group {
-	g := group{ops: ops}
-	to := 0
-	for i := range ops {
-		to = max(to, int(ops[i].off)+ops[i].span())
-	}
-	fields := make([]uint64, to) // by byte: its field's bit
+func (f *Fields) newGroup(ops []op) group {
+	g := group{ops: ops, lanes: make([]lanes, len(f.own))}
 	for k := range ops {
-		for i := range ops[k].span() {
-			fields[int(ops[k].off)+i] = 1 << k
-		}
-		if ops[k].code == opQuant {
+		o := &ops[k]
+		if o.code == opQuant {
 			g.steps |= 1 << k
+			f.steps = true
 		}
-	}
-	for at := 0; at < to; at += 8 {
-		w, l := word{off: min(at, to-8)}, lanes{}
-		for b := range 8 {
-			bit := fields[w.off+b]
-			fields[w.off+b] = 0
-			if bit == 0 {
-				continue
-			}
-			w.own |= 0xff << (8 * b)
-			half := &l.low
-			if b >= 4 {
-				half = &l.high
+		for at := int(o.off) - f.from; at < int(o.off)-f.from+o.span(); at++ {
+			f.own[at/8] |= 0xff << (8 * (at & 7))
+			half := &g.lanes[at/8].low
+			if at&4 != 0 {
+				half = &g.lanes[at/8].high
 			}
 			for set := range half {
-				if set>>(b&3)&1 == 1 {
-					half[set] |= bit
+				if set>>(at&3)&1 == 1 {
+					half[set] |= 1 << k
 				}
 			}
-		}
-		if w.own != 0 {
-			g.words, g.lanes = append(g.words, w), append(g.lanes, l)
 		}
 	}
 	return g
 }
 
-// differ gives the bytes of the word that are fields' and differ.
-func (w *word) differ(a, b []byte) uint64 {
-	return (le.Uint64(a[w.off:]) ^ le.Uint64(b[w.off:])) & w.own
-}
-
-// differ gives the fields whose encodings in rows a and b differ.
-func (g *group) differ(a, b []byte) (fields uint64) {
-	for i := range g.words {
-		if x := g.words[i].differ(a, b); x != 0 {
+// differ gives the fields of the group whose encodings in rows a and b differ.
+func (f *Fields) differ(g *group, a, b []byte) (fields uint64) {
+	p, q := a[f.from:f.to], b[f.from:f.to]
+	for i, own := range f.own {
+		if x := (le.Uint64(p) ^ le.Uint64(q)) & own; x != 0 {
 			// A bit for each byte that is not zero.
 			x |= x >> 4
 			x |= x >> 2
@@ -127,6 +103,7 @@ func (g *group) differ(a, b []byte) (fields uint64) {
 			x = x & 0x0101010101010101 * 0x0102040810204080 >> 56
 			fields |= g.lanes[i].low[x&15] | g.lanes[i].high[x>>4]
 		}
+		p, q = p[8:], q[8:]
 	}
 	for x := fields & g.steps; x != 0; x &= x - 1 {
 		if k := bits.TrailingZeros64(x); g.ops[k].sameStep(a, b) {
@@ -134,12 +111,6 @@ func (g *group) differ(a, b []byte) (fields uint64) {
 		}
 	}
 	return fields
-}
-
-// equal reports whether two rows are equal at a glance; of short ones the words tell
-// that as fast.
-func (f *Fields) equal(a, b []byte) bool {
-	return f.to-f.from > 24 && bytes.Equal(a[f.from:f.to], b[f.from:f.to])
 }
 
 // Len is the number of fields.
@@ -151,7 +122,7 @@ func (f *Fields) MaskLen() int { return (len(f.ops) + 7) / 8 }
 // MaxSize is the most bytes that all the values take, without a mask.
 func (f *Fields) MaxSize() int { return f.size }
 
-// End is how long a row must be for these fields.
+// End is how long a row must be for these fields: a multiple of 8.
 func (f *Fields) End() int { return f.to }
 
 // AppendAll appends the values of all fields.
@@ -183,7 +154,7 @@ func (f *Fields) AppendFull(dst, row []byte) []byte {
 // differ, and their values in row.
 func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
 	at := len(dst)
-	if f.equal(row, base) {
+	if bytes.Equal(row[f.from:f.to], base[f.from:f.to]) {
 		for range f.MaskLen() {
 			dst = append(dst, 0)
 		}
@@ -191,7 +162,7 @@ func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
 	}
 	for i := range f.groups {
 		g := &f.groups[i]
-		mask := g.differ(row, base)
+		mask := f.differ(g, row, base)
 		for n := len(g.ops); n > 0; n -= 8 {
 			dst = append(dst, byte(mask))
 			mask >>= 8
@@ -223,19 +194,21 @@ func (f *Fields) appendMasked(dst, row, mask []byte) []byte {
 
 // Differ reports whether a field's encodings in rows a and b differ.
 func (f *Fields) Differ(a, b []byte) bool {
-	if f.equal(a, b) {
+	p, q := a[f.from:f.to], b[f.from:f.to]
+	if len(p) > 24 && bytes.Equal(p, q) {
 		return false
 	}
+	x := uint64(0)
+	for _, own := range f.own {
+		x |= (le.Uint64(p) ^ le.Uint64(q)) & own
+		p, q = p[8:], q[8:]
+	}
+	if x == 0 || !f.steps {
+		return x != 0
+	}
 	for i := range f.groups {
-		g := &f.groups[i]
-		for k := range g.words {
-			if g.words[k].differ(a, b) == 0 {
-				continue
-			}
-			if g.steps == 0 || g.differ(a, b) != 0 {
-				return true
-			}
-			break
+		if f.differ(&f.groups[i], a, b) != 0 {
+			return true
 		}
 	}
 	return false
