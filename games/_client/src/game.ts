@@ -346,6 +346,7 @@ export class Game {
 		const { nonce, tick, part } = parsePong(r);
 		const sent = this.heartbeat.answered(nonce);
 		if (sent === undefined) throw new ProtocolError("a pong to no ping");
+		if (Number.isNaN(sent)) return;
 		this.clock.pong(sent, this.env.now(), tick, part);
 		this.measure();
 	}

@@ -52,8 +52,9 @@ export class Heartbeat {
 		this.heardAt = this.env.now();
 	}
 
-	/** When the ping was sent that a pong answers; undefined if there is none. */
+	/** When the ping was sent that a pong answers: undefined if there was none, NaN if that is forgotten. */
 	answered(nonce: number): number | undefined {
+		if (nonce < this.pings - maxPinged) return NaN;
 		const at = this.sent.get(nonce);
 		this.sent.delete(nonce);
 		return at;

@@ -63,7 +63,8 @@ export class FakeSocket implements SocketLike {
 }
 
 export class FakeEnv implements Env {
-	readonly time = new FakeTime();
+	constructor(readonly time = new FakeTime()) {}
+
 	readonly sockets: FakeSocket[] = [];
 	readonly warnings: string[] = [];
 	script = "https://play.example/walk/gamehoster.js";

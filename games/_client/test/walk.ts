@@ -208,6 +208,15 @@ export class WalkModel {
 
 	constructor(public tick = 0) {}
 
+	clone(): WalkModel {
+		const m = new WalkModel(this.tick);
+		m.steps = this.steps;
+		m.next = this.next;
+		for (const [id, p] of this.players) m.players.set(id, { ...p });
+		for (const [id, x] of this.rocks) m.rocks.set(id, x);
+		return m;
+	}
+
 	step(orders: Order[]): void {
 		this.tick = (this.tick + 1) >>> 0;
 		for (const o of orders) {
