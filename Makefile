@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build test test-go test-client test-browser race lint generate bench fuzz tools-node tools-qemu tools-chromium clean
+.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench fuzz tools-node tools-qemu tools-chromium clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -21,12 +21,27 @@ help: ## this list
 build: ## the one binary, in .bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/gamehoster ./cmd/gamehoster
 
-test: test-go test-client test-browser ## all tests
+# The library links to names that the runtime keeps to itself.
+GIOURING := -tags giouring -ldflags=-checklinkname=0
+
+build-giouring: ## the same on the giouring library's ring binding, in .bin/gamehoster-giouring
+	CGO_ENABLED=0 $(GO) build -trimpath -tags giouring -ldflags '-checklinkname=0 -s -w -X main.version=$(VERSION)-giouring' -o $(BIN)/gamehoster-giouring ./cmd/gamehoster
+
+test: test-go test-gnet test-client test-browser ## all tests
 
 # With GAMEHOSTER_THOROUGH=1 twenty times as many random games, and a million ticks of
 # each sample: minutes more.
 test-go: tools-node tools-qemu
 	$(GO) test -timeout 20m ./...
+
+# Everything above the loops once more, on gnet: io_uring is what auto chooses.
+LOOPS := ./engine ./cmd/gamehoster
+
+test-gnet:
+	GAMEHOSTER_TRANSPORT=gnet $(GO) test -timeout 20m $(LOOPS)
+
+test-giouring: ## the loop's and the engine's tests on the giouring library's ring binding
+	GAMEHOSTER_TRANSPORT=uring $(GO) test $(GIOURING) -timeout 20m ./engine/loop/uring $(LOOPS)
 
 test-client: tools-node
 	cd games/_client && npm ci --no-audit --no-fund --silent && npm test

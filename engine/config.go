@@ -21,6 +21,10 @@ type Config struct {
 	Dev   bool   // watch the files, rebuild on save, serve the games' pages
 	Loops int    // event loops; one per core
 
+	Transport         Transport     // what the loops run on; auto
+	LateTickTrace     string        // folder for traces of what the process did when a tick ran late; none
+	LateTickThreshold time.Duration // what is late; 25 ms
+
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts, and who are not limited; loopback
 	Limits         gate.Limits    // of one address
 	DrainTimeout   time.Duration  // how long a stop waits for HTTP requests being answered; 5 s
@@ -30,8 +34,12 @@ type Config struct {
 	OnChange func(box.Change) // called when a game was built, rejected or removed; may be nil
 }
 
-// defaultDrainTimeout is that of Config.
-const defaultDrainTimeout = 5 * time.Second
+// The defaults of Config.
+const (
+	defaultDrainTimeout = 5 * time.Second
+	// Most of the period of a game of 30 Hz.
+	defaultLateTick = 25 * time.Millisecond
+)
 
 // withDefaults fills the zero fields in and checks the rest.
 func (c Config) withDefaults() (Config, error) {
@@ -46,6 +54,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = defaultDrainTimeout
+	}
+	if c.LateTickThreshold <= 0 {
+		c.LateTickThreshold = defaultLateTick
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

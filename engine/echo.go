@@ -10,7 +10,6 @@ import (
 
 	"gamehoster/engine/door"
 	"gamehoster/engine/loop"
-	"gamehoster/engine/loop/gnetloop"
 	"gamehoster/wire/ws"
 )
 
@@ -18,6 +17,7 @@ import (
 type EchoConfig struct {
 	Addr       string       // host:port; port 0 takes any free one
 	MaxMessage int          // bytes, 1 to 1 GiB
+	Transport  Transport    // what the loop runs on; auto
 	Log        *slog.Logger // discards where nil
 }
 
@@ -34,12 +34,18 @@ func NewEcho(c EchoConfig) (*Echo, error) {
 	if c.MaxMessage < 1 || c.MaxMessage > 1<<30 {
 		return nil, fmt.Errorf("--max-message: %d is not between 1 and 1 GiB", c.MaxMessage)
 	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	newLoop, _, err := c.Transport.maker(c.Log)
+	if err != nil {
+		return nil, err
+	}
 	e := &Echo{cfg: c}
 	h := &echoHandler{limit: c.MaxMessage, readers: map[loop.Handle]*ws.Reader{}}
 	// Whole messages may wait for a slow reader: some of the largest, or many small ones.
-	e.loop = gnetloop.New(h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log})
+	e.loop = newLoop(h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log})
 	h.loop = e.loop
-	var err error
 	if e.door, err = door.Open(door.Config{Addr: c.Addr, Router: e, Engines: 1, Log: c.Log}); err != nil {
 		return nil, err
 	}

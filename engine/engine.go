@@ -40,8 +40,8 @@ import (
 	"gamehoster/engine/box"
 	"gamehoster/engine/door"
 	"gamehoster/engine/gate"
+	"gamehoster/engine/internal/latetrace"
 	"gamehoster/engine/loop"
-	"gamehoster/engine/loop/gnetloop"
 	"gamehoster/engine/web"
 	"gamehoster/engine/worker"
 	"gamehoster/wire"
@@ -63,7 +63,9 @@ type Box struct {
 	cfg     Config
 	log     *slog.Logger
 	catalog *box.Catalog
+	on      Transport // what the loops run on
 	loops   []loop.Loop
+	traces  *latetrace.Recorder // nil where none are wanted
 	gate    *gate.Gate
 	door    *door.Door
 	http    *http.Server
@@ -73,12 +75,15 @@ type Box struct {
 
 // New builds the games and opens the port. Games with errors are reported by way of
 // OnChange and left out.
-func New(c Config) (*Box, error) {
-	c, err := c.withDefaults()
+func New(c Config) (_ *Box, err error) {
+	if c, err = c.withDefaults(); err != nil {
+		return nil, err
+	}
+	newLoop, on, err := c.Transport.maker(c.Log)
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1)}
+	b := &Box{on: on, cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1)}
 	if c.Dir != "" {
 		b.catalog, err = box.OpenFolder(c.Dir, c.Loops, c.Log)
 	} else {
@@ -87,16 +92,28 @@ func New(c Config) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.LateTickTrace != "" {
+		if b.traces, err = latetrace.Start(c.LateTickTrace, c.Log, loop.Now); err != nil {
+			return nil, fmt.Errorf("--late-tick-trace: %w", err)
+		}
+		defer func() {
+			if err != nil {
+				b.traces.Close()
+			}
+		}()
+	}
 	for i := range c.Loops {
 		host := worker.NewHost(worker.Options{
 			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnOpen: b.opened, OnClose: b.closed,
 		})
-		l := gnetloop.New(host, loop.Config{OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Log: c.Log})
+		l := newLoop(host, loop.Config{
+			OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Late: b.lateTick(), Log: c.Log,
+		})
 		host.Bind(l)
 		b.loops = append(b.loops, l)
 	}
 	// The games are there before the first player can knock.
-	if err := b.catalog.Refresh(b.apply); err != nil {
+	if err = b.catalog.Refresh(b.apply); err != nil {
 		return nil, err
 	}
 	b.door, err = door.Open(door.Config{
@@ -111,6 +128,14 @@ func New(c Config) (*Box, error) {
 	}
 	b.http = httpServer(b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)), c.Log)
 	return b, nil
+}
+
+// lateTick is what the loops do about ticks that run late.
+func (b *Box) lateTick() loop.LateTick {
+	if b.traces == nil {
+		return loop.LateTick{}
+	}
+	return loop.LateTick{After: b.cfg.LateTickThreshold, Tell: b.traces.Late}
 }
 
 // httpServer bounds what a plain request may cost: time to say what it wants, time to
@@ -261,6 +286,9 @@ func (b *Box) shutdown() error {
 		l.Stop()
 	}
 	b.running.Wait()
+	if b.traces != nil {
+		b.traces.Close()
+	}
 	return err
 }
 

@@ -66,6 +66,9 @@ type server struct {
 func start(t *testing.T, c engine.Config) (b *engine.Box, stop func() error) {
 	t.Helper()
 	c.Addr = anyPort
+	if c.Transport == "" {
+		c.Transport = transport
+	}
 	b, err := engine.New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -411,6 +414,8 @@ func TestBadConfig(t *testing.T) {
 		"listening on 127.0.0.1:70000": {Dir: samples, Addr: "127.0.0.1:70000"},
 		"one folder with games":        {Addr: anyPort},
 		"and no more than one":         {Addr: anyPort, Dir: samples, Root: samples},
+		`--transport: "tcp" is not`:    {Addr: anyPort, Dir: samples, Transport: "tcp"},
+		"--late-tick-trace: making":    {Addr: anyPort, Dir: samples, LateTickTrace: "engine_test.go"},
 	} {
 		if _, err := engine.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(siegeServer) == "" {
 		os.Exit(m.Run())
 	}
-	b, err := engine.New(engine.Config{Dir: samples, Dev: true, Addr: anyPort})
+	b, err := engine.New(childConfig())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -56,9 +57,16 @@ type besieged struct {
 
 func besiege(t *testing.T) *besieged {
 	t.Helper()
+	return child(t, os.Stderr)
+}
+
+// child runs a box in a process of its own for the length of a test, with variables added
+// to its environment.
+func child(t *testing.T, stderr io.Writer, env ...string) *besieged {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), siegeServer+"=1")
-	cmd.Stderr = os.Stderr
+	cmd.Env = append(append(os.Environ(), siegeServer+"=1"), env...)
+	cmd.Stderr = stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

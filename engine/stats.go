@@ -15,8 +15,9 @@ import (
 const statsTimeout = 2 * time.Second
 
 type statsReport struct {
-	Games map[string]gameReport `json:"games"`
-	Loops []loop.Stats          `json:"loops"`
+	Games     map[string]gameReport `json:"games"`
+	Transport Transport             `json:"transport"` // gnet or uring
+	Loops     []loop.Stats          `json:"loops"`
 }
 
 type gameReport struct {
@@ -35,7 +36,7 @@ type instanceReport struct {
 
 // stats asks every loop what it runs.
 func (b *Box) stats() (any, error) {
-	report := statsReport{Games: map[string]gameReport{}}
+	report := statsReport{Games: map[string]gameReport{}, Transport: b.on}
 	names := map[uint64]string{}
 	for _, l := range b.catalog.Games() {
 		names[l.Number] = l.Place.Game

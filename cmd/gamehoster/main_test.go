@@ -78,6 +78,9 @@ func TestCommandLine(t *testing.T) {
 		{"dev --bandwidth 2", 2, "500kbit"},
 		{"dev --bandwidth -2Mbit", 2, "bandwidth"},
 		{"dev --bandwidth 2kbit", 2, "bytes a second"},
+		{"dev --transport tcp", 2, `--transport must be one of "auto","gnet","uring"`},
+		{"echo --transport tcp", 2, `--transport must be one of "auto","gnet","uring"`},
+		{"dev --late-tick-threshold soon", 2, "--late-tick-threshold"},
 		{"dev nowhere", 1, "nowhere"},
 		{"serve --root nowhere", 2, "try: gamehoster serve --help"},
 	} {

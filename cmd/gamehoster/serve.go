@@ -21,7 +21,16 @@ type serverFlags struct {
 	AddressJoins   int            `help:"New game sockets a second from one address, sustained." default:"32"`
 	DrainTimeout   time.Duration  `help:"How long a stop waits for HTTP requests that are being answered." default:"5s"`
 	Loops          int            `help:"Event loops; 0 for one per core." default:"0"`
+
+	LateTickTrace     string        `help:"Folder for traces of what the process did when a tick ran late, at most one a minute; for go tool trace." placeholder:"DIR"`
+	LateTickThreshold time.Duration `help:"How late that is." default:"25ms"`
+	transportFlag
 	logFlags
+}
+
+// transportFlag says what the event loops run on.
+type transportFlag struct {
+	Transport string `help:"What the event loops run on: ${enum}. auto is uring (io_uring) where the kernel allows it." enum:"auto,gnet,uring" default:"auto"`
 }
 
 // config is what the flags say, for a server at the address to bind to.
@@ -29,6 +38,7 @@ func (f serverFlags) config(env *environment, bind netip.Addr) engine.Config {
 	return engine.Config{
 		Addr: netip.AddrPortFrom(bind, f.Port).String(), Loops: f.Loops,
 		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env),
+		Transport: engine.Transport(f.Transport), LateTickTrace: f.LateTickTrace, LateTickThreshold: f.LateTickThreshold,
 		Limits: gate.Limits{Sockets: f.AddressSockets, Upgrades: f.AddressJoins},
 	}
 }

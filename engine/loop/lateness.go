@@ -25,11 +25,11 @@ const (
 // LateTicks sums a Lateness up. The times are nanoseconds; each percentile is an upper
 // bound, at most an eighth too high.
 type LateTicks struct {
-	Ticks int64 `json:"ticks"` // that were wished for at a time
-	P50   int64 `json:"p50"`
-	P99   int64 `json:"p99"`
-	P999  int64 `json:"p999"`
-	Max   int64 `json:"max"`
+	Ticks int64 // that were wished for at a time
+	P50   int64
+	P99   int64
+	P999  int64
+	Max   int64
 }
 
 // lateBucket is the number of the bucket of a lateness.

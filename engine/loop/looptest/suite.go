@@ -44,6 +44,7 @@ func Run(t *testing.T, mk Make) {
 		{"WakeMovesATickForward", testWake},
 		{"PostFromManyGoroutines", testPosts},
 		{"PostBeforeRun", testPostBeforeRun},
+		{"PostThenAdopt", testPostThenAdopt},
 		{"StopTellsEveryone", testStop},
 		{"StopLeavesNothing", testLeaks},
 		{"StopBeforeRun", testStopBeforeRun},
@@ -765,4 +766,23 @@ func testPin(t *testing.T, mk Make) {
 		}
 	})
 	r.stop()
+}
+
+// testPostThenAdopt wants what was posted before a connection was given to the loop to be
+// known when that opens.
+func testPostThenAdopt(t *testing.T, mk Make) {
+	r := &rig{}
+	posted, opened := 0, make(chan int, 100)
+	r.onOpen = func(loop.Handle, uint64) { opened <- posted }
+	r.start(t, mk, loop.Config{})
+	for i := range 100 {
+		_, fd := tcpPair(t)
+		r.loop.Post(func() { posted++ })
+		if err := r.loop.Adopt(fd, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		if n := await.Value(t, opened, "OnOpen"); n != i+1 {
+			t.Fatalf("%d posts were seen of %d", n, i+1)
+		}
+	}
 }

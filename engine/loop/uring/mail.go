@@ -165,10 +165,17 @@ func (l *Loop) listen() {
 }
 
 // hear does what was left in the mailbox until now. What is left meanwhile has to wait
-// for the next turn, so that posts cannot starve the sockets. Adoptions that are there
-// when the loop stops are lost.
+// for the next turn, so that posts cannot starve the sockets. Posts come first: what was
+// posted before an adoption is known when that opens. Adoptions that are there when the
+// loop stops are lost.
 func (l *Loop) hear() (last bool) {
 	posts, adoptions, last := l.mail.take(l.conns.arriving[:0])
+	for i, p := range posts {
+		posts[i] = nil
+		l.handler.OnPost(p)
+		l.settle()
+	}
+	l.mail.giveBack(posts)
 	for i := range adoptions {
 		if last {
 			_ = unix.Close(adoptions[i].fd)
@@ -179,11 +186,5 @@ func (l *Loop) hear() (last bool) {
 	}
 	clear(adoptions)
 	l.conns.arriving = adoptions[:0]
-	for i, p := range posts {
-		posts[i] = nil
-		l.handler.OnPost(p)
-		l.settle()
-	}
-	l.mail.giveBack(posts)
 	return last
 }

@@ -39,8 +39,8 @@ type ring struct {
 }
 
 // newRing makes a ring for the calling thread, which must not change.
-func newRing(s sizes) (r *ring, err error) {
-	r = &ring{lib: giouring.NewRing(), events: make([]*giouring.CompletionQueueEvent, 256)}
+func newRing(s sizes) (_ *ring, err error) {
+	r := &ring{lib: giouring.NewRing(), events: make([]*giouring.CompletionQueueEvent, 256)}
 	if err = r.lib.QueueInit(max(s.sq, s.cq/2), setupSubmitAll|setupSingleIssuer|setupDeferTaskrun); err != nil {
 		return nil, failed("setup", err)
 	}

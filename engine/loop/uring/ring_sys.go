@@ -88,12 +88,12 @@ type ring struct {
 }
 
 // newRing makes a ring for the calling thread, which must not change.
-func newRing(s sizes) (r *ring, err error) {
+func newRing(s sizes) (_ *ring, err error) {
 	p := params{
 		flags:     setupCQSize | setupSubmitAll | setupSingleIssuer | setupDeferTaskrun | setupNoSQArray,
 		cqEntries: s.cq,
 	}
-	r = &ring{fd: -1}
+	r := &ring{fd: -1}
 	defer func() {
 		if err != nil {
 			r.close()
