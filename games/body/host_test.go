@@ -468,13 +468,21 @@ func (w *world) text(path string, i int) string {
 	return string(p[1 : 1+p[0]])
 }
 
-// state is a fingerprint of the header and the live rows, marks left out.
-func (w *world) state() []byte {
-	b := append([]byte{}, w.block()[:schema.HeaderCounts]...)
-	for t := range w.def.Types {
-		for _, r := range w.rows(t) {
-			b = append(b, r[:schema.RowMark]...)
-			b = append(b, r[schema.RowMark+4:]...)
+// state is the header and the live rows, marks left out.
+func (w *world) state() []byte { return stateOf(w.def, w.layout, w.block()) }
+
+// stateOf is the state in a block.
+func stateOf(def *schema.Definition, l *schema.Layout, block []byte) []byte {
+	b := append([]byte{}, block[:schema.HeaderCounts]...)
+	for _, t := range l.Types[:len(def.Types)] {
+		n := 1
+		if t.Counts >= 0 {
+			n = int(le.Uint32(block[t.Counts:]))
+		}
+		for i := range n {
+			row := block[t.Rows+i*t.Stride:][:t.Stride]
+			b = append(b, row[:schema.RowMark]...)
+			b = append(b, row[schema.RowMark+4:]...)
 		}
 	}
 	return b
