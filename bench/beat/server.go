@@ -15,6 +15,7 @@ import (
 	"gamehoster/engine/door"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/gnetloop"
+	"gamehoster/engine/loop/uring"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"
 )
@@ -31,7 +32,8 @@ type ServerConfig struct {
 
 // makers are the loops of the engine.
 var makers = map[string]func(loop.Handler, loop.Config) loop.Loop{
-	"gnet": func(h loop.Handler, c loop.Config) loop.Loop { return gnetloop.New(h, c) },
+	"gnet":  func(h loop.Handler, c loop.Config) loop.Loop { return gnetloop.New(h, c) },
+	"uring": func(h loop.Handler, c loop.Config) loop.Loop { return uring.New(h, c) },
 }
 
 // Transports are the names of the loops that there are.
