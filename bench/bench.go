@@ -57,6 +57,10 @@ func Scenarios() []Scenario {
 		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 12 * time.Second, cubes},
 		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 25 * time.Second, rewind},
 		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 180 * time.Second, echo},
+		{"asteroids", "the sample game with bots, beside Colyseus, up to what a core can do", 110 * time.Second, asteroids},
+		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
+		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},
+		{"slow", "100 of 1,000 players stop reading", 50 * time.Second, slow},
 	}
 }
 

@@ -39,8 +39,8 @@ type echoServer struct {
 	cmd  func(ctx context.Context, hz int) (*exec.Cmd, error)
 }
 
-func echo(ctx context.Context, e *Env) (*report.Section, error) {
-	s := &report.Section{
+func echo(ctx context.Context, e *Env) (s *report.Section, err error) {
+	s = &report.Section{
 		Title: "What a transport costs",
 		About: "Small messages on many sockets and no game: the server sends 100 bytes to each on every beat, each sends 12 bytes in a beat's " +
 			"time. What counts is the server's processor time for one message out and one in, as a ratio to a server in C that " +
@@ -51,10 +51,12 @@ func echo(ctx context.Context, e *Env) (*report.Section, error) {
 	if err != nil {
 		return s, err
 	}
-	servers, dir, err := echoServers(ctx, e, s)
-	if dir != "" {
-		defer os.RemoveAll(dir)
+	dir, err := os.MkdirTemp("", "gamehoster-bench-")
+	if err != nil {
+		return s, fmt.Errorf("making a folder for peers: %w", err)
 	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	servers, err := echoServers(ctx, e.Source, dir, s)
 	if err != nil {
 		return s, err
 	}
@@ -84,9 +86,9 @@ func echo(ctx context.Context, e *Env) (*report.Section, error) {
 	return s, nil
 }
 
-// echoServers are all that can be had, ours and the limit first. dir is a folder to be
-// removed, if it is not empty.
-func echoServers(ctx context.Context, e *Env, s *report.Section) (list []echoServer, dir string, err error) {
+// echoServers are all that can be had, the limit and ours first. Peers are built into
+// dir.
+func echoServers(ctx context.Context, source, dir string, s *report.Section) (list []echoServer, err error) {
 	for _, l := range []struct {
 		name    string
 		program limit.Program
@@ -94,7 +96,7 @@ func echoServers(ctx context.Context, e *Env, s *report.Section) (list []echoSer
 		path, err := limit.Build(ctx, l.program)
 		if err != nil {
 			if l.name == limitName {
-				return nil, "", err
+				return nil, err
 			}
 			s.Missing = append(s.Missing, l.name+": "+err.Error())
 			continue
@@ -113,22 +115,19 @@ func echoServers(ctx context.Context, e *Env, s *report.Section) (list []echoSer
 			return cmd, err
 		}})
 	}
-	if dir, err = os.MkdirTemp("", "gamehoster-bench-"); err != nil {
-		return nil, "", fmt.Errorf("making a folder for peers: %w", err)
-	}
 	sockets := filepath.Join(dir, "sockets")
 	build := exec.CommandContext(ctx, "go", "build", "-o", sockets, "./sockets")
-	build.Dir = filepath.Join(e.Source, "bench", "peers")
+	build.Dir = filepath.Join(source, "bench", "peers")
 	if out, err := build.CombinedOutput(); err != nil {
 		s.Missing = append(s.Missing, fmt.Sprintf("gws, gorilla, nbio: %v: %s", err, out))
-		return list, dir, nil
+		return list, nil
 	}
 	for _, lib := range []string{"gws", "gorilla", "nbio"} {
 		list = append(list, echoServer{name: lib, peer: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
 			return exec.CommandContext(ctx, sockets, lib, strconv.Itoa(hz), strconv.Itoa(echoPayload)), nil
 		}})
 	}
-	return list, dir, nil
+	return list, nil
 }
 
 func (c echoCase) takes(s echoServer) bool { return c.peers || !s.peer }

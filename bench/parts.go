@@ -11,6 +11,8 @@ import (
 	"os/exec"
 
 	"gamehoster/bench/beat"
+	"gamehoster/bench/bots"
+	"gamehoster/bench/colyseus"
 )
 
 // A benchmark's parts run as processes of their own, of the same program: the command
@@ -18,6 +20,8 @@ import (
 const (
 	roleDrive = "drive" // the clients of echo
 	roleBeat  = "beat"  // our own loops with nothing on them, the servers of echo
+	roleBots  = "bots"  // players
+	roleRooms = "rooms" // players in Colyseus rooms
 )
 
 var errRole = errors.New("no such part of a benchmark")
@@ -34,6 +38,10 @@ func Part(ctx context.Context, role, spec string, out io.Writer) error {
 	switch role {
 	case roleDrive:
 		return beat.Main(ctx, spec, out)
+	case roleBots:
+		return bots.Main(ctx, spec, out)
+	case roleRooms:
+		return colyseus.Main(ctx, spec, out)
 	case roleBeat:
 		var s beatSpec
 		if err := json.Unmarshal([]byte(spec), &s); err != nil {

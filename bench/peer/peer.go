@@ -38,12 +38,20 @@ type Peer struct {
 // NPM is the folder of the peers written for Node, whose packages have been installed.
 // The error wraps ErrMissing where they have not.
 func NPM(source string) (dir string, err error) {
-	dir = filepath.Join(source, "bench", "peers")
+	return installed(filepath.Join(source, "bench", "peers"), "@colyseus/schema")
+}
+
+// Colyseus is the folder of the room, likewise.
+func Colyseus(source string) (dir string, err error) {
+	return installed(filepath.Join(source, "bench", "peers", "colyseus"), "@colyseus/core")
+}
+
+func installed(dir, pkg string) (string, error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		return "", fmt.Errorf("node: %w", ErrMissing)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@colyseus", "schema", "package.json")); err != nil {
-		return "", fmt.Errorf("the npm packages of bench/peers: %w (make bench-peers installs them)", ErrMissing)
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(pkg), "package.json")); err != nil {
+		return "", fmt.Errorf("%s: %w (make bench-peers installs it)", pkg, ErrMissing)
 	}
 	return dir, nil
 }

@@ -1,0 +1,235 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"gamehoster/bench/bots"
+	"gamehoster/bench/colyseus"
+	"gamehoster/bench/latency"
+	"gamehoster/bench/pairs"
+	"gamehoster/bench/peer"
+	"gamehoster/bench/proc"
+	"gamehoster/bench/report"
+)
+
+const (
+	crewSize     = 4   // players of an instance
+	crewCommands = 4.0 // of a player, a second
+	sendPeriod   = time.Second / 15
+	pairCrews    = 50 // instances in the comparison
+	pairRounds   = 3
+	colyseusName = "Colyseus"
+)
+
+// sweepCrews are the instances of the sweep.
+var sweepCrews = []int{100, 250, 500, 1000}
+
+func asteroids(ctx context.Context, e *Env) (s *report.Section, err error) {
+	s = &report.Section{
+		Title: "Asteroids, four players an instance",
+		About: "The sample game at 30 ticks and 15 sends a second, played by bots over WebSockets: each steers four times a second, acks what it is sent and pings. " +
+			"First 50 instances beside the same game in Colyseus rooms; then more and more instances on one core.",
+		Series: pairs.Series{},
+	}
+	split, err := splitCores()
+	if err != nil {
+		return s, err
+	}
+	h, err := host(filepath.Join(e.Source, "games", "localhost", "asteroids"), map[string]string{
+		"playersPerInstance": strconv.Itoa(crewSize), "shardInstances": "5000"})
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, h.remove()) }()
+	if err := crewPairs(ctx, e, h, split, s); err != nil {
+		return s, err
+	}
+	if err := crewSweep(ctx, e, h, split, s); err != nil {
+		return s, err
+	}
+	s.Notes = append(s.Notes, split.String()+".",
+		"Processor time is that of the server's process with what the kernel does for its sockets. A command's latency is from when it was due to be sent to "+
+			"the arrival of the send that says it was processed: half a send period on average goes by waiting for that.")
+	return s, nil
+}
+
+// crewSpec is how bots play.
+func crewSpec(crews int, settle, measure time.Duration) bots.Spec {
+	players := crews * crewSize
+	return bots.Spec{Bots: players, Commands: crewCommands, Connect: time.Duration(players) * time.Millisecond / 2, Settle: settle, Measure: measure}
+}
+
+// crewPairs compares with Colyseus.
+func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) error {
+	const players = pairCrews * crewSize
+	list := []pairs.Contestant{{Name: "gamehoster", Run: func(int) (f pairs.Figures, err error) {
+		r, err := crewRun(ctx, h, split, crewSpec(pairCrews, 2*time.Second, 4*time.Second), nil)
+		if err != nil {
+			return nil, err
+		}
+		return besides(r.Watch[0], r.Received["delta"].Messages, r.BytesIn, r.Late, r.RoundTrip), nil
+	}}}
+	dir, missing := peer.Colyseus(e.Source)
+	if missing != nil {
+		s.Missing = append(s.Missing, colyseusName+": "+missing.Error())
+	} else {
+		list = append(list, pairs.Contestant{Name: colyseusName, Run: func(int) (pairs.Figures, error) {
+			r, err := roomsRun(ctx, dir, e.Source, split, players)
+			if err != nil {
+				return nil, err
+			}
+			return besides(r.Watch[0], r.Patches, r.Bytes, r.Late, r.RoundTrip), nil
+		}})
+	}
+	series, err := pairs.Run(ctx, e.plan(pairRounds, 0, 0, .5), list...)
+	if err != nil {
+		return err
+	}
+	table := report.Table{Title: fmt.Sprintf("%d instances, %d players", pairCrews, players),
+		Columns: []string{"CPU of a player, a second", "players of a core by that", "bytes/s of a player", "of all sends", "sends late, p99", "ping, p50", "resident of a player"}}
+	bars := &report.Bars{Unit: "µs"}
+	for _, c := range list {
+		of := series[c.Name]
+		s.Series["beside, "+c.Name] = of
+		ours := c.Name == "gamehoster"
+		var fit pairs.Spread
+		for _, us := range of["us"] {
+			fit = append(fit, 1e6/us)
+		}
+		table.Rows = append(table.Rows, report.Row{Label: c.Name, Ours: ours, Cells: []report.Cell{
+			report.Fig(of["us"], "µs"), report.Fig(fit, ""), report.Fig(of["bytes/s"], ""), report.Fig(of["sent"], "%"), report.Fig(of["late p99"], "ms"), report.Fig(of["ping p50"], "ms"), report.Fig(of["KB"], "KB")}})
+		bars.Items = append(bars.Items, report.Bar{Label: c.Name, Ours: ours, Spread: of["us"]})
+	}
+	s.Tables = append(s.Tables, table)
+	s.Charts = append(s.Charts, report.Chart{Title: "Processor time of a player, for each second of play", Bars: bars})
+	if missing == nil {
+		s.Targets = append(s.Targets, report.Target{What: "players of a core, to " + colyseusName, Got: series.Ratio(colyseusName, "gamehoster", "us"), Bound: 8, AtLeast: true})
+		s.Notes = append(s.Notes, "The Colyseus room runs the same files of rules over a state of what browsers draw, and nothing else; its clients take patches, steer and ping as ours do.")
+	}
+	return nil
+}
+
+// besides are a turn's figures. They count by what was sent, 15 sends a second of play: a
+// server that was held up and sent less did less.
+func besides(w proc.Usage, sends, bytes int64, late, ping latency.Summary) pairs.Figures {
+	const perSecond = float64(time.Second / sendPeriod)
+	seconds := float64(max(1, sends)) / perSecond // of play, of all players together
+	return pairs.Figures{
+		"us": float64(w.CPU) / float64(time.Microsecond) / seconds, "bytes/s": float64(bytes) / seconds, "late p99": late.P99,
+		"ping p50": ping.P50, "KB": float64(w.Resident) / 1024 / (pairCrews * crewSize), "sent": 100 * seconds / (w.At.Seconds() * pairCrews * crewSize),
+	}
+}
+
+// crewRun has bots play on a server of their own.
+func crewRun(ctx context.Context, h hosted, split cores, spec bots.Spec, progress func(bots.Progress)) (_ *bots.Report, err error) {
+	srv, err := h.serve(ctx, split)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, srv.stop()) }()
+	r, err := h.play(ctx, srv, split, spec, progress)
+	if err != nil {
+		return nil, err
+	}
+	return r, faults(r)
+}
+
+// roomsRun plays in Colyseus rooms.
+func roomsRun(ctx context.Context, dir, source string, split cores, players int) (_ *colyseus.Report, err error) {
+	rules, err := filepath.Abs(filepath.Join(source, "games", "localhost", "asteroids"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "node", "server.mjs", rules)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "NODE_ENV=production")
+	srv, err := start(ctx, cmd, split.server...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, srv.stop()) }()
+	clients, err := part(ctx, roleRooms, colyseus.Spec{Addr: srv.Addr.String(), Clients: players, Commands: crewCommands, Send: sendPeriod,
+		Settle: 4 * time.Second, Measure: 4 * time.Second, Watch: []int{srv.PID}})
+	if err != nil {
+		return nil, err
+	}
+	out, err := clients.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the rooms' clients: %w", err)
+	}
+	clients.Stderr = os.Stderr
+	if err := proc.Start(clients, split.clients...); err != nil {
+		return nil, fmt.Errorf("starting the rooms' clients: %w", err)
+	}
+	r, err := colyseus.Read(out)
+	if err = errors.Join(err, clients.Wait()); err != nil {
+		return nil, fmt.Errorf("playing in rooms: %w", err)
+	}
+	return r, nil
+}
+
+// crewSweep fills the server's core.
+func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) error {
+	bound := float64(sendPeriod)/float64(time.Millisecond) + 5
+	table := report.Table{Title: "more and more instances", Columns: []string{"of a core", "CPU of a player, a second", "command p50", "p99", "p99.9", "sends late, p99.9", "of all sends", "bytes/s of a player", "resident of a player", "bots, of a core"}}
+	share := &report.Lines{XUnit: "players", YUnit: "% of a core", Series: []report.Line{{Label: "server"}, {Label: "bots"}}}
+	delay := &report.Lines{XUnit: "players", YUnit: "ms", Series: []report.Line{{Label: "command, p50"}, {Label: "command, p99"}, {Label: "command, p99.9"}}}
+	percentiles := &report.Lines{XUnit: "percentile", YUnit: "ms", Ticks: percentileTicks()}
+	kinds := &report.Stack{Unit: "B/s"}
+	most := 0.0
+	for i, crews := range sweepCrews {
+		from, width := .5+.5*float64(i)/float64(len(sweepCrews)), .5/float64(len(sweepCrews))
+		r, err := crewRun(ctx, h, split, crewSpec(crews, 3*time.Second, 6*time.Second), func(p bots.Progress) { e.Progress(from + width*p.Part) })
+		if err != nil {
+			return err
+		}
+		n := float64(crews * crewSize)
+		w := r.Watch[0]
+		of := besides(w, r.Received["delta"].Messages, r.BytesIn, r.Late, r.RoundTrip)
+		one := func(v float64, unit string) report.Cell { return report.Fig(pairs.Spread{v}, unit) }
+		label := fmt.Sprintf("%d instances, %d players", crews, int(n))
+		table.Rows = append(table.Rows, report.Row{Label: label, Ours: true, Cells: []report.Cell{
+			one(100*w.Cores(), "%"), one(of["us"], "µs"), one(r.Command.P50, "ms"), one(r.Command.P99, "ms"), one(r.Command.P999, "ms"), one(r.Late.P999, "ms"),
+			one(100*float64(r.Received["delta"].Messages)/float64(time.Second/sendPeriod)/r.Seconds/n, "%"), one(of["bytes/s"], ""), one(float64(w.Resident)/1024/n, "KB"), one(100*r.Bots.Cores(), "%")}})
+		share.Series[0].Points = append(share.Series[0].Points, [2]float64{n, 100 * w.Cores()})
+		share.Series[1].Points = append(share.Series[1].Points, [2]float64{n, 100 * r.Bots.Cores()})
+		for k, v := range []float64{r.Command.P50, r.Command.P99, r.Command.P999} {
+			delay.Series[k].Points = append(delay.Series[k].Points, [2]float64{n, v})
+		}
+		line := report.Line{Label: label}
+		for _, p := range r.Command.Curve {
+			if x := nines(p.Part); x <= nines(.9999) {
+				line.Points = append(line.Points, [2]float64{x, p.MS})
+			}
+		}
+		percentiles.Series = append(percentiles.Series, line)
+		if i == 0 {
+			pile := report.Pile{Label: label}
+			for _, name := range []string{"delta", "keyframe", "commands", "enter", "leave"} {
+				kinds.Parts = append(kinds.Parts, name)
+				pile.Values = append(pile.Values, float64(r.Received[name].Bytes)/r.Seconds/n)
+			}
+			kinds.Items = append(kinds.Items, pile)
+		}
+		s.Series["sweep, "+label] = map[string]pairs.Spread{"us": {of["us"]}, "command p99.9": {r.Command.P999}, "core": {100 * w.Cores()}}
+		if r.Command.P999 <= bound {
+			most = max(most, n)
+		}
+	}
+	s.Tables = append(s.Tables, table)
+	s.Charts = append(s.Charts,
+		report.Chart{Title: "Share of a core", Lines: share},
+		report.Chart{Title: "A command, from the player to the send that answers it", Lines: delay},
+		report.Chart{Title: "The same by percentile", Lines: percentiles},
+		report.Chart{Title: "Bytes of a player by message, without frames", Stack: kinds})
+	got := pairs.Spread{most}
+	s.Targets = append(s.Targets, report.Target{What: fmt.Sprintf("players on one core with a command's p99.9 under a send period and 5 ms, %.0f ms", bound), Got: got, Bound: 1000, AtLeast: true})
+	return nil
+}

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"gamehoster/bench/bots"
+	"gamehoster/bench/proc"
+	"gamehoster/games"
+)
+
+// hosted is a folder of games for a server, with what a benchmark wants otherwise.
+type hosted struct {
+	root string // of the server, to be removed
+	game string // the game's folder in it
+	name string
+}
+
+// domain is the folder of a domain in the root; clients name it as their host.
+const domain = "localhost"
+
+// host copies a game into a root of its own. Each key of settings, such as
+// "playersPerInstance", replaces what the definition has of it.
+func host(dir string, settings map[string]string) (h hosted, err error) {
+	h.name = filepath.Base(dir)
+	if h.root, err = os.MkdirTemp("", "gamehoster-bench-"); err != nil {
+		return h, fmt.Errorf("making a games root: %w", err)
+	}
+	at := filepath.Join(h.root, domain)
+	h.game = filepath.Join(at, h.name)
+	err = os.CopyFS(h.game, os.DirFS(dir))
+	if shared := filepath.Join(filepath.Dir(dir), games.SharedFolder); err == nil {
+		if _, missing := os.Stat(shared); missing == nil {
+			err = os.CopyFS(filepath.Join(at, games.SharedFolder), os.DirFS(shared))
+		}
+	}
+	if err == nil {
+		err = set(filepath.Join(h.game, games.DefinitionFile), settings)
+	}
+	if err != nil {
+		return h, errors.Join(fmt.Errorf("hosting %s: %w", h.name, err), h.remove())
+	}
+	return h, nil
+}
+
+func (h hosted) remove() error { return os.RemoveAll(h.root) }
+
+// set puts keys of the top level of a definition in front, and takes them out where
+// they were, a line each.
+func set(file string, settings map[string]string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var kept, added []string
+	for line := range strings.Lines(string(text)) {
+		key, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if _, known := settings[strings.Trim(key, `"`)]; !known {
+			kept = append(kept, line)
+		}
+	}
+	for key, value := range settings {
+		added = append(added, fmt.Sprintf("  %q: %s,\n", key, value))
+	}
+	out := strings.Replace(strings.Join(kept, ""), "{\n", "{\n"+strings.Join(added, ""), 1)
+	return os.WriteFile(file, []byte(out), 0o644)
+}
+
+// serve starts our own server on the hosted games, with one loop.
+func (h hosted) serve(ctx context.Context, split cores) (*server, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, self, "serve", "--root", h.root, "--port", "0", "--loops", "1", "--log-format", "json")
+	// A loop waits in the kernel past the Go runtime's knowledge: it needs one more.
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	return start(ctx, cmd, split.server...)
+}
+
+// play has bots play on a server, in a process of their own.
+func (h hosted) play(ctx context.Context, s *server, split cores, spec bots.Spec, progress func(bots.Progress)) (*bots.Report, error) {
+	spec.Addr, spec.Game, spec.Path, spec.Host = s.Addr.String(), h.game, "/"+h.name, domain
+	spec.Watch = []int{s.PID}
+	cmd, err := part(ctx, roleBots, spec)
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the bots: %w", err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := proc.Start(cmd, split.clients...); err != nil {
+		return nil, fmt.Errorf("starting the bots: %w", err)
+	}
+	r, err := bots.Read(out, progress)
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		return nil, fmt.Errorf("playing %s: %w", h.name, err)
+	}
+	return r, nil
+}
+
+// faults is what the bots found wrong; nil if nothing.
+func faults(r *bots.Report) error {
+	switch {
+	case r.Thin.Faults > 0:
+		return fmt.Errorf("bots that check every byte found %d faults: %s", r.Thin.Faults, strings.Join(r.Thin.Examples, "; "))
+	case len(r.Connection.Refused) > 0:
+		return fmt.Errorf("bots were refused: %v", r.Connection.Refused)
+	case len(r.Closes) > 0:
+		return fmt.Errorf("bots lost their connection: %v", r.Closes)
+	}
+	return nil
+}
