@@ -289,8 +289,9 @@ func TestContained(t *testing.T) {
 
 // TestContainedRandomGames does so with random games whose bodies are made to fail.
 func TestContainedRandomGames(t *testing.T) {
-	faults, busiest, n := 0, 0, scaled(1500)
-	for seed := range uint64(n) {
+	t.Parallel()
+	list, faults, busiest := seeds(scaled(1500)), 0, 0
+	for _, seed := range list {
 		g := gen.New(seed, gen.Options{Faults: true, Calm: true, Ticks: 25})
 		check := func(g *gen.Game) error {
 			r, err := compileRandom(g, body.Options{BodyFuel: randomFuel})
@@ -308,8 +309,8 @@ func TestContainedRandomGames(t *testing.T) {
 			reportRandom(t, g, check)
 		}
 	}
-	t.Logf("%d games, %d faults, at most %d in one tick", n, faults, busiest)
-	if faults < 2*n || busiest < 5 {
+	t.Logf("%d games, %d faults, at most %d in one tick", len(list), faults, busiest)
+	if len(list) > 50 && (faults < 2*len(list) || busiest < 5) {
 		t.Error("too little has failed")
 	}
 }

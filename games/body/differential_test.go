@@ -42,6 +42,18 @@ func scaled(all int) int {
 	return max(1, all/20)
 }
 
+// seeds are those of so many random games, or those that the flags name.
+func seeds(n int) (list []uint64) {
+	first := max(1, *firstSeed)
+	if *programs > 0 {
+		n = *programs
+	}
+	for seed := range uint64(n) {
+		list = append(list, first+seed)
+	}
+	return list
+}
+
 // failure is what is wrong with a game, and at which step that showed.
 type failure struct {
 	step string
@@ -282,14 +294,13 @@ func kindOf(seed uint64) gen.Options {
 // the others change by the hour and keep looking.
 func TestRandomGames(t *testing.T) {
 	n := scaled(10000)
-	seeds := []uint64{1, 1_000_000 * uint64(time.Now().Unix()/3600)}
-	if *programs > 0 {
-		n = *programs
+	list := seeds((n + 1) / 2)
+	if *firstSeed == 0 && *programs == 0 {
+		now := 1_000_000 * uint64(time.Now().Unix()/3600)
+		for i := range uint64(n - len(list)) {
+			list = append(list, now+i)
+		}
 	}
-	if *firstSeed > 0 {
-		seeds = []uint64{*firstSeed}
-	}
-	each := (n + len(seeds) - 1) / len(seeds)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what a game leaves behind is dead at once
 	began := time.Now()
 	var next atomic.Int64
@@ -300,11 +311,10 @@ func TestRandomGames(t *testing.T) {
 		group.Go(func() {
 			for found.Load() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= each*len(seeds) {
+				if i >= len(list) {
 					return
 				}
-				seed := seeds[i/each] + uint64(i%each)
-				g := gen.New(seed, kindOf(seed))
+				g := gen.New(list[i], kindOf(list[i]))
 				if compareRandom(g) != nil {
 					found.CompareAndSwap(nil, g)
 				}
@@ -315,7 +325,7 @@ func TestRandomGames(t *testing.T) {
 	if g := found.Load(); g != nil {
 		reportRandom(t, g, compareRandom)
 	}
-	t.Logf("%d games from seeds %v on in %v", n, seeds, time.Since(began).Round(time.Second))
+	t.Logf("%d games from seeds %d and %d on in %v", len(list), list[0], list[len(list)/2], time.Since(began).Round(time.Second))
 }
 
 // reportRandom shrinks a game that fails and shows what is left of it.
