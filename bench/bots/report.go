@@ -41,10 +41,12 @@ type Report struct {
 
 	Connection Connection `json:"connection"`
 
-	Command   latency.Summary `json:"command"`   // of honest bots, as all four
+	Command   latency.Summary `json:"command"`   // of honest bots, as the next two
 	Late      latency.Summary `json:"late"`      // send ticks
 	RoundTrip latency.Summary `json:"roundTrip"` // pings
 	Seat      latency.Summary `json:"seat"`      // connections, at any time
+	Reseat    latency.Summary `json:"reseat"`    // from the loss of a seat's connection to its next snapshot, at any time
+	Lag       latency.Summary `json:"lag"`       // how late the bots themselves were with what they had to do
 
 	Received map[string]Traffic `json:"received"` // by the message's name, without frame headers; of all that read
 	Sent     map[string]Traffic `json:"sent"`     // of honest bots
@@ -52,8 +54,8 @@ type Report struct {
 	BytesOut int64              `json:"bytesOut"` // likewise
 	Players  float64            `json:"players"`  // honest bots, on average over time
 
-	Closes   map[string]int            `json:"closes"`   // by how the server ended an honest bot's connection: a code, "eof", "reset"
-	Hostile  map[string]map[string]int `json:"hostile"`  // by trick, how it ended: a code, "eof", "reset", "open"
+	Closes   map[string]int            `json:"closes"`   // by how the server ended an honest bot's connection: a code, "cut"
+	Hostile  map[string]map[string]int `json:"hostile"`  // by trick, how it ended: a code, "cut", "open"
 	Missed   map[string]int            `json:"missed"`   // tricks that ended another way than they should
 	Ends     map[string]map[string]int `json:"ends"`     // of slow, trickle, silent and restless bots
 	Thin     Thin                      `json:"thin"`     //
@@ -96,8 +98,8 @@ type Round struct {
 	After   []proc.Usage `json:"after"` // absolute, when all had left
 }
 
-// line is a line of Main's output: one of the two.
-type line struct {
+// outputLine is a line of Main's output: one of the two.
+type outputLine struct {
 	Progress *Progress `json:"progress,omitempty"`
 	Report   *Report   `json:"report,omitempty"`
 }
@@ -112,7 +114,7 @@ func Read(r io.Reader, progress func(Progress)) (*Report, error) {
 	in.Buffer(nil, maxLine)
 	var report *Report
 	for in.Scan() {
-		var l line
+		var l outputLine
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
 			return nil, fmt.Errorf("reading the bots' output: %w", err)
 		}

@@ -27,8 +27,8 @@ func Source(server netip.Addr, n int) netip.Addr {
 }
 
 // TCP connects, and waits for it. The descriptor is blocking, closes on exec and does not
-// gather small writes; the caller owns it.
-func TCP(server netip.AddrPort, from netip.Addr) (fd int, err error) {
+// gather small writes; the caller owns it. What prepares the socket runs before it connects.
+func TCP(server netip.AddrPort, from netip.Addr, prepare ...func(fd int) error) (fd int, err error) {
 	family := unix.AF_INET6
 	if server.Addr().Is4() {
 		family = unix.AF_INET
@@ -36,7 +36,15 @@ func TCP(server netip.AddrPort, from netip.Addr) (fd int, err error) {
 	if fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return -1, fmt.Errorf("making a socket: %w", err)
 	}
-	if err := connect(fd, server, from); err != nil {
+	for _, p := range prepare {
+		if err = p(fd); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = connect(fd, server, from)
+	}
+	if err != nil {
 		_ = unix.Close(fd)
 		return -1, fmt.Errorf("connecting to %v: %w", server, err)
 	}
