@@ -123,6 +123,48 @@ export class Confirmed {
 		this.commit(past, from);
 	}
 
+	/** The first tick that the server may still file a command on, as far as can be known here. */
+	get earliest(): number {
+		const { timelineDepth } = this.plan.config;
+		const next = (this.world.tick + 1) >>> 0;
+		const rewound = (next - timelineDepth) >>> 0;
+		const kept = this.pasts.length > 0 ? (this.pasts[0].tick + 1) >>> 0 : next;
+		return after(kept, rewound) ? kept : rewound;
+	}
+
+	/**
+	 * Makes `into` the world as it is once the server has run commands that have not
+	 * reached it: `own` gives those of a tick, from `earliest` on. It will go back for the
+	 * late ones, so that is done here.
+	 */
+	suppose(own: (tick: number) => readonly Relayed[], into: World): void {
+		const w = this.world;
+		const filed: Relayed[] = [];
+		for (let t = this.earliest; !after(t, w.tick); t = (t + 1) >>> 0) {
+			for (const c of own(t)) {
+				const late = { ...c, tick: t };
+				if (this.log.file(late)) filed.push(late);
+			}
+		}
+		if (filed.length === 0) {
+			into.copyFrom(w);
+			return;
+		}
+		try {
+			let from = this.pasts.length - 1;
+			while (!after(filed[0].tick, this.pasts[from].tick)) from--;
+			w.unpack(this.pasts[from].state);
+			while (++from < this.pasts.length) {
+				this.run(this.pasts[from].tick);
+				this.rewrite(this.pasts[from]);
+			}
+			into.copyFrom(w);
+		} finally {
+			for (const c of filed) this.log.remove(c);
+			w.unpack(this.pasts[this.pasts.length - 1].state);
+		}
+	}
+
 	private packed(): Packed {
 		return { bytes: new Uint8Array(0), length: 0 };
 	}

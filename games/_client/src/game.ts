@@ -440,7 +440,7 @@ export class Game {
 		try {
 			const present = this.clock.present(now);
 			this.present = Number.isNaN(present) ? confirmed.world.tick : present;
-			predicted.advance(confirmed.world, Math.floor(this.present) >>> 0, {
+			predicted.advance(confirmed, Math.floor(this.present) >>> 0, {
 				rebuilt: () => this.picture.corrected(predicted, this.present, now, this.pictureEvents),
 				tick: (tick) => this.events.emit("tick", tick),
 			});

@@ -64,9 +64,9 @@ function nearest(t: Type, orphans: readonly ObjectView[], all: Collection, predi
 	return pairs.sort((a, b) => a.distance - b.distance);
 }
 
-/** The square of the distance in what is drawn of two objects. */
+/** The square of the distance between two objects, in what bodies say of where they are drawn. */
 function apart(t: Type, a: World, rowA: number, b: World, rowB: number): number {
 	let sum = 0;
-	for (const f of t.smooth) if (f.smooth === Linear) sum += (getNumber(f, a.view, rowA) - getNumber(f, b.view, rowB)) ** 2;
+	for (const f of t.smooth) if (f.smooth === Linear && !f.sent) sum += (getNumber(f, a.view, rowA) - getNumber(f, b.view, rowB)) ** 2;
 	return sum;
 }

@@ -1,10 +1,8 @@
-import type { Command } from "./sim";
+import type { Relayed } from "./messages";
 import { after } from "./track";
 
 /** An own command and the tick that it was stamped with. */
-export interface Own extends Command {
-	tick: number;
-}
+export type Own = Relayed;
 
 /** Own commands that the server has not run or refused yet, by seq. */
 export class Outbox {
@@ -33,15 +31,14 @@ export class Outbox {
 	}
 
 	/**
-	 * The commands that a prediction run on from `confirmed` runs in `tick`: those
-	 * stamped with it and, in the first tick, what came too late for its own.
-	 * The list is valid until the next call.
+	 * The commands that a prediction takes the server to run in `tick`: those stamped with
+	 * it and, in `earliest`, the first tick that can still take any, what was stamped with
+	 * one before it. The list is valid until the next call.
 	 */
-	at(tick: number, confirmed: number, predicts: (number: number) => boolean): readonly Command[] {
+	at(tick: number, earliest: number, predicts: (number: number) => boolean): readonly Own[] {
 		this.due.length = 0;
-		const first = (confirmed + 1) >>> 0;
 		for (const c of this.list) {
-			const at = after(first, c.tick) ? first : c.tick;
+			const at = after(earliest, c.tick) ? earliest : c.tick;
 			if (at === tick && predicts(c.number)) this.due.push(c);
 		}
 		return this.due;

@@ -1,5 +1,6 @@
+import type { Confirmed } from "./confirmed";
 import type { Memory } from "./memory";
-import type { Outbox } from "./outbox";
+import type { Outbox, Own } from "./outbox";
 import type { Plan } from "./plan";
 import type { Runner } from "./sim";
 import { after } from "./track";
@@ -39,8 +40,8 @@ export class Predicted {
 	private started = false;
 	/** The draft lacks nothing. */
 	private drafted = false;
-	/** Tick of the confirmed world that the prediction goes out from. */
-	private from = 0;
+	/** The first tick that the server may run an own command in. */
+	private earliest = 0;
 
 	constructor(plan: Plan, mem: Memory, runner: Runner, outbox: Outbox) {
 		this.world = new World(plan, mem);
@@ -65,9 +66,9 @@ export class Predicted {
 	}
 
 	/** Brings the prediction to tick `present` or as near as it may go. */
-	advance(confirmed: World, present: number, events: PredictedEvents): void {
+	advance(confirmed: Confirmed, present: number, events: PredictedEvents): void {
 		if (this.stale) this.rebuild(confirmed, events);
-		const limit = (confirmed.tick + maxAhead - 1) >>> 0;
+		const limit = (confirmed.world.tick + maxAhead - 1) >>> 0;
 		const to = after(present, limit) ? limit : present;
 		while (after(to, this.world.tick)) {
 			this.makeDraft();
@@ -78,19 +79,20 @@ export class Predicted {
 		this.makeDraft();
 	}
 
-	private rebuild(confirmed: World, events: PredictedEvents): void {
+	private rebuild(confirmed: Confirmed, events: PredictedEvents): void {
 		const at = this.world.tick;
+		const { tick } = confirmed.world;
 		// after a long absence there is nothing to go on from
-		const carried = this.started && !after(confirmed.tick, (at + maxAhead) >>> 0);
+		const carried = this.started && !after(tick, (at + maxAhead) >>> 0);
 		if (carried) {
 			// what the newest commands change is no correction
 			this.makeDraft();
 			this.old.copyFrom(this.world);
 			this.oldDraft.copyFrom(this.draft);
 		}
-		const overtaken = this.started && after(confirmed.tick, at);
-		this.world.copyFrom(confirmed);
-		this.from = confirmed.tick;
+		const overtaken = this.started && after(tick, at);
+		this.earliest = confirmed.earliest;
+		confirmed.suppose((t) => this.own(t), this.world);
 		this.stale = this.drafted = false;
 		this.started = true;
 		if (carried) {
@@ -109,6 +111,10 @@ export class Predicted {
 	}
 
 	private run(w: World): void {
-		this.runner.tick(w, this.outbox.at((w.tick + 1) >>> 0, this.from, this.predicts));
+		this.runner.tick(w, this.own((w.tick + 1) >>> 0));
+	}
+
+	private own(tick: number): readonly Own[] {
+		return this.outbox.at(tick, this.earliest, this.predicts);
 	}
 }

@@ -43,8 +43,8 @@ class Truth {
 	}
 }
 
-async function viewer(player: number): Promise<{ confirmed: Confirmed; server: Server; predicted: Predicted; outbox: Outbox; plan: Confirmed["world"]["plan"] }> {
-	const { sim, mem, plan } = await walkSim();
+async function viewer(player: number, config = walk): Promise<{ confirmed: Confirmed; server: Server; predicted: Predicted; outbox: Outbox; plan: Confirmed["world"]["plan"] }> {
+	const { sim, mem, plan } = await walkSim(config);
 	const confirmed = new Confirmed(plan, mem, sim);
 	confirmed.player = player;
 	const outbox = new Outbox();
@@ -275,7 +275,7 @@ test("the prediction is the confirmed world run on with the own commands", async
 	predicted.invalidate(true);
 	const ticks: number[] = [];
 	let rebuilt = 0;
-	const advance = (present: number): void => predicted.advance(confirmed.world, present, { rebuilt: () => rebuilt++, tick: (t) => ticks.push(t) });
+	const advance = (present: number): void => predicted.advance(confirmed, present, { rebuilt: () => rebuilt++, tick: (t) => ticks.push(t) });
 	advance(5);
 	assert.deepEqual(ticks, [3, 4, 5]);
 	const x = (w = predicted.world): unknown => contents(w, 1).things[1].fields!.x;
@@ -289,17 +289,19 @@ test("the prediction is the confirmed world run on with the own commands", async
 	advance(7);
 	assert.deepEqual([x(), x(predicted.draft)], [23, 33]);
 	assert.equal(rebuilt, 0);
-	// the server has not seen it by tick 8: it is run in the first tick after
+	// the server has not seen it by tick 8: it will go back for it
 	apply(confirmed, server.delta(8, 2));
+	const hash = hashWorld(confirmed.world).hex();
 	predicted.invalidate(false);
 	advance(9);
 	assert.equal(rebuilt, 1);
+	assert.deepEqual([hashWorld(confirmed.world).hex(), confirmed.world.tick, confirmed.log.size], [hash, 8, 0], "which is the prediction's affair");
 	assert.deepEqual([predicted.old.tick, predicted.oldDraft.tick], [7, 8]);
 	assert.deepEqual(ticks.splice(0), [3, 4, 5, 6, 7, 8, 9]);
-	assert.equal(x(), 16);
+	assert.equal(x(), 3 + 40);
 	advance(8);
 	assert.equal(predicted.world.tick, 9, "it never goes back");
-	// it was run in tick 10 there
+	// it was run in tick 10 there: too late to go back so far
 	apply(confirmed, server.commands(10, [{ tick: 10, player: 1, seq: 1, command: 0, fields: { v: 10 } }]), server.delta(10, 8, [], 1));
 	outbox.processed(confirmed.processed);
 	assert.equal(outbox.list.length, 0);
@@ -325,6 +327,28 @@ test("the prediction is the confirmed world run on with the own commands", async
 	assert.equal(rebuilt, 3);
 	assert.deepEqual(ticks, [500, 501]);
 	assert.equal(plan.types.length, 3);
+});
+
+test("a command that is too late for its tick is predicted on the first that the server can go back to", async () => {
+	for (const [timelineDepth, at] of [[0, 21], [4, 17], [32, 15]]) {
+		const { confirmed, server, predicted, outbox } = await viewer(1, { ...walk, timelineDepth });
+		apply(confirmed, server.snapshot(2, [{ id: 1, type: 1, fields: { v: 1 } }]));
+		for (let tick = 4; tick <= 20; tick += 2) apply(confirmed, server.delta(tick, 2));
+		const record = new Uint8Array(24);
+		new DataView(record.buffer).setFloat32(16, 11, true);
+		outbox.add({ player: 1, seq: 0, number: 0, record, tick: 15 });
+		predicted.invalidate(true);
+		predicted.advance(confirmed, 24, { rebuilt() {}, tick() {} });
+		assert.equal(contents(predicted.world, 1).things[1].fields!.x, 22 + 10 * (25 - at), `depth ${timelineDepth}`);
+		assert.equal(contents(confirmed.world, 1).things[1].fields!.x, 18);
+	}
+	// what came before the snapshot cannot be reached any more
+	const { confirmed, server, predicted, outbox } = await viewer(1);
+	apply(confirmed, server.snapshot(20, [{ id: 1, type: 1, fields: { v: 1 } }]));
+	outbox.add({ player: 1, seq: 0, number: 0, record: new Uint8Array(24), tick: 15 });
+	predicted.invalidate(true);
+	predicted.advance(confirmed, 24, { rebuilt() {}, tick() {} });
+	assert.equal(contents(predicted.world, 1).things[1].fields!.x, 0, "it stops in the first tick after");
 });
 
 test("after a resume only what the server received is kept", () => {

@@ -21,8 +21,8 @@ export function still(config: GameConfig, player: number, thin = false): { plan:
 }
 
 /** The hand-made game's bodies and memory. */
-export async function walkSim(): Promise<{ sim: Sim; mem: Memory; plan: ReturnType<typeof makePlan> }> {
-	const plan = makePlan(walk, false);
+export async function walkSim(config = walk): Promise<{ sim: Sim; mem: Memory; plan: ReturnType<typeof makePlan> }> {
+	const plan = makePlan(config, false);
 	const exports = await instantiate(await WebAssembly.compile(walkModule()));
 	const mem = new Memory(exports.memory, exports.heap.value as number);
 	return { sim: new Sim(plan, mem, exports), mem, plan };

@@ -43,7 +43,7 @@ function stage(config = walk): Stage {
 		heard,
 		frame(now, part, sent = NaN) {
 			const present = (): number => predicted.world.tick + part;
-			predicted.advance(confirmed.world, predicted.world.tick, { rebuilt: () => picture.corrected(predicted, present(), now, events), tick: () => {} });
+			predicted.advance(confirmed, predicted.world.tick, { rebuilt: () => picture.corrected(predicted, present(), now, events), tick: () => {} });
 			picture.update(predicted, confirmed, present(), sent, now, events);
 		},
 	};
@@ -141,7 +141,7 @@ test("a correction is eased away, and one past the snap distance is not", () => 
 	s.frame(0, 1);
 	const [a, b] = [...s.picture.collections[1]];
 	s.heard.length = 0;
-	s.predicted.advance(s.confirmed.world, 4, { rebuilt() {}, tick() {} });
+	s.predicted.advance(s.confirmed, 4, { rebuilt() {}, tick() {} });
 	apply(s.confirmed, s.server.keyframe(4, [{ id: 1, type: 1, fields: { x: 60 } }, { id: 3, type: 1, fields: { x: 500 } }]), s.server.delta(4, 2));
 	s.predicted.invalidate(false);
 	s.frame(0, 1);
