@@ -21,18 +21,16 @@ type encoding struct {
 	sends   uint64 // the send that it is of
 	base    uint64
 	thin    bool
-	listed  []listing
-	buf     []byte // mask and values of objects, as seen by who does not own them
+	changed []int32 // indexes of what has; not in games with view bodies, where viewers look at what they hold
+	parts   []span  // by index: mask and values in buf, as seen by who does not own the object
+	buf     []byte
 	whole   []byte // all of them with their ids, as a delta has them
 	made    bool   // whole is valid
 	private bool   // an owner sees more of something than others do
 }
 
-// listing is one object of an encoding: mask and values are buf[at:end].
-type listing struct {
-	object  int32 // index in the history
-	at, end int32 // equal: not encoded yet
-}
+// span is bytes of a buffer; empty: not encoded yet.
+type span struct{ at, end int32 }
 
 // encodings is how many bases' are kept: clients ack at much the same pace.
 const encodings = 4
@@ -47,22 +45,22 @@ func (v *Viewer) encoding() *encoding {
 	}
 	e := &b.encodings[b.turn%encodings]
 	b.turn++
-	*e = encoding{in: in, sends: in.sends, base: v.base, thin: v.thin, listed: e.listed[:0], buf: e.buf[:0], whole: e.whole[:0]}
-	h := &in.history
-	for i := range h.objects {
-		o := &h.objects[i]
-		if e.stamp(o) <= e.base {
-			continue
+	*e = encoding{in: in, sends: in.sends, base: v.base, thin: v.thin, changed: e.changed[:0], parts: e.parts[:0], buf: e.buf[:0], whole: e.whole[:0]}
+	if in.shard.rules.view {
+		return e
+	}
+	for i := range in.history.objects {
+		if o := &in.history.objects[i]; e.lists(o) {
+			f := e.fields(o)
+			e.private = e.private || f[0] != f[1]
+			e.changed = append(e.changed, int32(i))
 		}
-		f := e.fields(o)
-		if f[1].Len() == 0 {
-			continue
-		}
-		e.private = e.private || f[0] != f[1]
-		e.listed = append(e.listed, listing{object: int32(i)})
 	}
 	return e
 }
+
+// lists reports whether the object has changed and has fields that deltas have.
+func (e *encoding) lists(o *object) bool { return e.stamp(o) > e.base && e.fields(o)[1].Len() > 0 }
 
 // stamp is the send at which the object changed last.
 func (e *encoding) stamp(o *object) uint64 {
@@ -96,15 +94,20 @@ func (e *encoding) append(dst []byte, o *object, f *wire.Fields, full bool) []by
 	return f.AppendChanges(dst, image, base)
 }
 
-// get is the public encoding of a listed object.
-func (e *encoding) get(l *listing) []byte {
-	if l.at == l.end {
-		o := &e.in.history.objects[l.object]
-		l.at = int32(len(e.buf))
-		e.buf = e.append(e.buf, o, e.fields(o)[0], false)
-		l.end = int32(len(e.buf))
+// get is the public encoding of an object that has changed.
+func (e *encoding) get(i int) []byte {
+	if n := len(e.in.history.objects); len(e.parts) == 0 {
+		e.parts = slices.Grow(e.parts, n)[:n]
+		clear(e.parts)
 	}
-	return e.buf[l.at:l.end]
+	x := &e.parts[i]
+	if x.at == x.end {
+		o := &e.in.history.objects[i]
+		x.at = int32(len(e.buf))
+		e.buf = e.append(e.buf, o, e.fields(o)[0], false)
+		x.end = int32(len(e.buf))
+	}
+	return e.buf[x.at:x.end]
 }
 
 // all is the list as a viewer has it that holds everything and owns nothing private.
@@ -112,8 +115,8 @@ func (e *encoding) all() []byte {
 	if !e.made {
 		var w wire.ObjectWriter
 		objects, dst := e.in.history.objects, e.whole
-		for i := range e.listed {
-			o := &objects[e.listed[i].object]
+		for _, i := range e.changed {
+			o := &objects[i]
 			if f := e.fields(o)[0]; f.Len() > 0 {
 				dst = e.append(w.ID(dst, o.id), o, f, false)
 			}
@@ -123,35 +126,23 @@ func (e *encoding) all() []byte {
 	return e.whole
 }
 
-// owed is what is to be remembered of one object for a viewer whose deltas do not
-// have room for everything.
-type owed struct {
-	id    uint32
-	since uint64 // send since which it waits to be listed; 0: it does not
-	full  uint64 // send that the base must reach before masks need not be full
-	told  uint64 // send in which it was last listed
-	seen  uint64 // the last send at which the object was there
+// changed is the indexes of what the viewer holds and has changed since its base.
+func (v *Viewer) changed(e *encoding) []int32 {
+	if !v.in.shard.rules.view {
+		return e.changed
+	}
+	b := &v.in.shard.scratch
+	b.changed = b.changed[:0]
+	for _, i := range b.held {
+		if e.lists(&v.in.history.objects[i]) {
+			b.changed = append(b.changed, i)
+		}
+	}
+	return b.changed
 }
 
-// part is one object of a delta that is being made.
-type part struct {
-	object  int32 // index in the history
-	at, end int32 // of the scratch's bytes
-	class   int32 // what goes first where there is no room: the greater
-	out     bool  // left out
-}
-
-// Classes of parts. One that waits has the class of its waiting time in sends and
-// this, so that none starves: what has been listed waits from then on anew.
-const (
-	partTold  = iota // has been listed since it changed, which the client has not acked yet
-	partFresh        // has changed since
-	partWaiting
-	partClasses = 1 << 16
-)
-
-// delta appends the delta message. Of objects over the budget those that have waited
-// least are left out, and listed in full later.
+// delta appends the delta message. Of objects over the budget some are left out, and
+// listed in full later.
 func (v *Viewer) delta(dst []byte, budget int) []byte {
 	in, b := v.in, &v.in.shard.scratch
 	dst = wire.Delta{Tick: in.sendTick, Base: v.baseTick, Processed: v.processed()}.Append(dst)
@@ -163,7 +154,7 @@ func (v *Viewer) delta(dst []byte, budget int) []byte {
 	}
 	over := v.list(e) > budget
 	if over {
-		b.choose(budget)
+		v.choose(budget)
 	}
 	var w wire.ObjectWriter
 	for i := range b.parts {
@@ -184,11 +175,8 @@ func (v *Viewer) list(e *encoding) (size int) {
 	in, b := v.in, &v.in.shard.scratch
 	h := &in.history
 	b.parts, b.bytes = b.parts[:0], b.bytes[:0]
-	add := func(i int, l *listing, d *owed) {
+	add := func(i int, d *owed) {
 		o := &h.objects[i]
-		if !v.holds(o) {
-			return
-		}
 		public, f := e.fields(o)[0], e.fields(o)[0]
 		if v.owns(o) {
 			f = e.fields(o)[1]
@@ -196,19 +184,14 @@ func (v *Viewer) list(e *encoding) (size int) {
 		if f.Len() == 0 {
 			return
 		}
-		p := part{object: int32(i), at: int32(len(b.bytes)), class: partFresh}
+		p := part{object: int32(i), span: span{at: int32(len(b.bytes))}}
 		full := false
 		if d != nil {
-			full = d.since > 0 || d.full > v.base
-			switch {
-			case d.since > 0:
-				p.class = partWaiting + int32(min(in.sends-d.since, partClasses-partWaiting-1))
-			case e.stamp(o) <= d.told:
-				p.class = partTold
-			}
+			p.since, full = d.since, d.since > 0 || d.full > v.base
+			p.told = d.since == 0 && e.stamp(o) <= d.told
 		}
 		if !full && f == public {
-			b.bytes = append(b.bytes, e.get(l)...)
+			b.bytes = append(b.bytes, e.get(i)...)
 		} else {
 			b.bytes = e.append(b.bytes, o, f, full)
 		}
@@ -216,104 +199,27 @@ func (v *Viewer) list(e *encoding) (size int) {
 		b.parts = append(b.parts, p)
 		size += wire.SizeUvarint(o.id) + int(p.end-p.at)
 	}
-	at := 0 // in e.listed
+	changed := v.changed(e)
 	for k := range v.owed {
 		d := &v.owed[k]
 		i, there := h.find(d.id)
-		for ; at < len(e.listed) && int(e.listed[at].object) < i; at++ {
-			add(int(e.listed[at].object), &e.listed[at], nil)
+		for ; len(changed) > 0 && int(changed[0]) < i; changed = changed[1:] {
+			add(int(changed[0]), nil)
 		}
 		if !there || !v.holds(&h.objects[i]) {
 			continue
 		}
 		d.seen = in.sends
 		switch {
-		case at < len(e.listed) && int(e.listed[at].object) == i:
-			add(i, &e.listed[at], d)
-			at++
+		case len(changed) > 0 && int(changed[0]) == i:
+			add(i, d)
+			changed = changed[1:]
 		case d.since > 0:
-			add(i, nil, d)
+			add(i, d)
 		}
 	}
-	for ; at < len(e.listed); at++ {
-		add(int(e.listed[at].object), &e.listed[at], nil)
+	for _, i := range changed {
+		add(int(i), nil)
 	}
 	return size
-}
-
-// choose leaves parts out so that the rest is not over the budget: whole classes and,
-// of the class that fits in part, the last ones by id. One part at least stays.
-func (b *scratch) choose(budget int) {
-	size := func(p *part) int { return wire.MaxUvarint + int(p.end-p.at) }
-	cut := int32(0)
-	for i := range b.parts {
-		cut = max(cut, b.parts[i].class)
-	}
-	classes := slices.Grow(b.classes[:0], int(cut)+1)[:cut+1]
-	clear(classes)
-	b.classes = classes
-	for i := range b.parts {
-		classes[b.parts[i].class] += size(&b.parts[i])
-	}
-	for ; cut > 0 && classes[cut] <= budget; cut-- {
-		budget -= classes[cut]
-	}
-	some := false
-	for i := range b.parts {
-		p := &b.parts[i]
-		if p.class == cut {
-			if budget -= size(p); budget < 0 && some {
-				p.out = true
-			}
-		} else {
-			p.out = p.class < cut
-		}
-		some = some || !p.out
-	}
-}
-
-// owe notes what the delta just made leaves out and what it makes good. over tells
-// that it was over the budget: then what it has is noted, too.
-func (v *Viewer) owe(over bool) {
-	in, b := v.in, &v.in.shard.scratch
-	list := b.owed[:0]
-	keep := func(d *owed) {
-		if d.seen == in.sends && (d.since > 0 || d.full > v.base || d.told > v.base) {
-			list = append(list, *d)
-		}
-	}
-	k := 0
-	for i := range b.parts {
-		p := &b.parts[i]
-		id := in.history.objects[p.object].id
-		for ; k < len(v.owed) && v.owed[k].id < id; k++ {
-			keep(&v.owed[k])
-		}
-		d := owed{id: id, seen: in.sends}
-		known := k < len(v.owed) && v.owed[k].id == id
-		if known {
-			d = v.owed[k]
-			k++
-		}
-		switch {
-		case !p.out:
-			if d.since > 0 {
-				d.since, d.full = 0, in.sends
-			}
-			if over || known {
-				d.told = in.sends
-			}
-		case p.class == partFresh:
-			d.since = in.sends
-		}
-		if p.out {
-			in.shard.stats.Deferred++
-		}
-		keep(&d)
-	}
-	for ; k < len(v.owed); k++ {
-		keep(&v.owed[k])
-	}
-	b.owed = list
-	v.owed = append(v.owed[:0], list...)
 }

@@ -85,15 +85,36 @@ func (in *Instance) sendFrom(tick uint32) uint64 {
 	return in.sends - min(in.sends, uint64(back)/uint64(in.shard.rules.perSend))
 }
 
-// holding is the number of objects that the viewer holds.
-func (v *Viewer) holding() (n int) {
-	if !v.in.shard.rules.view {
-		return len(v.in.history.objects)
+// size is the number of objects that the viewer holds, the instance counted.
+func (v *Viewer) size() int {
+	if v.in.shard.rules.view {
+		return len(v.in.shard.scratch.held)
 	}
-	for _, w := range v.view.held {
-		n += bits.OnesCount64(w)
+	return len(v.in.history.objects)
+}
+
+// object is number k of those that the viewer holds, by id.
+func (v *Viewer) object(k int) *object {
+	if v.in.shard.rules.view {
+		k = int(v.in.shard.scratch.held[k])
 	}
-	return n
+	return &v.in.history.objects[k]
+}
+
+// find is where, of the objects that the viewer holds, that of the id is or would be.
+func (v *Viewer) find(id uint32) int {
+	h := &v.in.history
+	at, _ := h.find(id)
+	if v.in.shard.rules.view {
+		at, _ = slices.BinarySearch(v.in.shard.scratch.held, int32(at))
+	}
+	return at
+}
+
+// gather lists what the viewer holds, for size and object.
+func (v *Viewer) gather() {
+	b := &v.in.shard.scratch
+	b.held = b.sight.sorted(b.held[:0], v.view.held)
 }
 
 // begin prepares for a send.
@@ -115,49 +136,39 @@ func (r *relevance) hold(seen set) {
 func (v *Viewer) goOut(dst []byte, seen set) []byte {
 	in, r, b := v.in, v.view, &v.in.shard.scratch
 	b.ids = append(b.ids[:0], r.lost...)
-	some := false
 	for i, w := range r.held {
-		some = some || w&^seen[i] != 0
-	}
-	if some {
-		for i := range in.history.objects {
-			if o := &in.history.objects[i]; r.held.has(o.slot) && !seen.has(o.slot) {
-				r.held.drop(o.slot)
-				b.ids = append(b.ids, o.id)
-			}
+		for x := w &^ seen[i]; x != 0; x &= x - 1 {
+			slot := uint32(64*i + bits.TrailingZeros64(x))
+			b.ids = append(b.ids, in.history.objects[b.sight.index[slot]].id)
 		}
+		r.held[i] &= seen[i]
 	}
 	return v.leaves(dst)
 }
 
-// comeIn appends the enter message of what is seen and not held, those first that have
-// waited longest and all that have room in the budget; nil if there is none.
+// comeIn appends the enter message of what is seen and not held, as far as there is
+// room in the budget; nil if there is none.
 func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 	in, r, b := v.in, v.view, &v.in.shard.scratch
-	some := false
+	b.unheld = append(b.unheld[:0], seen...)
 	for i, w := range r.held {
-		some = some || seen[i]&^w != 0
+		b.unheld[i] &^= w
 	}
-	if !some {
+	b.held = b.sight.sorted(b.held[:0], b.unheld)
+	if len(b.held) == 0 {
 		r.waiting = r.waiting[:0]
 		return nil
 	}
 	b.parts, b.bytes = b.parts[:0], b.bytes[:0]
 	size, at := 0, 0
-	for i := range in.history.objects {
+	for _, i := range b.held {
 		o := &in.history.objects[i]
-		if !seen.has(o.slot) || r.held.has(o.slot) {
-			continue
-		}
-		p := part{object: int32(i), at: int32(len(b.bytes)), class: partFresh}
+		p := part{object: i, span: span{at: int32(len(b.bytes))}, since: in.sends, first: o.id == v.player}
 		for at < len(r.waiting) && r.waiting[at].id < o.id {
 			at++
 		}
 		if at < len(r.waiting) && r.waiting[at].id == o.id {
-			p.class = partWaiting + int32(min(in.sends-r.waiting[at].since, partClasses-partWaiting-2))
-		}
-		if o.id == v.player {
-			p.class = partClasses - 1
+			p.since = r.waiting[at].since
 		}
 		b.bytes = in.shard.wire.AppendObject(b.bytes, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
 		p.end = int32(len(b.bytes))
@@ -165,7 +176,7 @@ func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 		b.parts = append(b.parts, p)
 	}
 	if size > budget {
-		b.choose(budget)
+		v.choose(budget)
 	}
 	dst = wire.Enter{Tick: in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
@@ -176,11 +187,7 @@ func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 		p := &b.parts[i]
 		o := &in.history.objects[p.object]
 		if p.out {
-			since := in.sends
-			if p.class >= partWaiting {
-				since = in.sends - uint64(p.class-partWaiting)
-			}
-			waits = append(waits, waiting{o.id, since})
+			waits = append(waits, waiting{o.id, p.since})
 			in.shard.stats.Waiting++
 			continue
 		}

@@ -103,11 +103,11 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	var w wire.ObjectWriter
 	if s.rules.view {
 		v.view.hold(in.sight().look(v))
+		v.gather()
 	}
-	for i := 1; i < len(in.history.objects); i++ {
-		if o := &in.history.objects[i]; v.holds(o) {
-			dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
-		}
+	for k := 1; k < v.size(); k++ {
+		o := v.object(k)
+		dst = w.Whole(dst, s.wire, int(o.typ), in.row(int(o.typ), int(o.row)), v.player)
 	}
 	v.out(sink, dst)
 	v.due, v.asked = causeNone, false
@@ -134,6 +134,7 @@ func (v *Viewer) sendChanges(sink Sink) {
 		seen := v.in.sight().look(v)
 		send(v.goOut(s.scratch.out[:0], seen))
 		send(v.comeIn(s.scratch.out[:0], seen, max(left/2, s.rules.budget/4)))
+		v.gather()
 	} else {
 		send(v.leave(s.scratch.out[:0]))
 		send(v.enter(s.scratch.out[:0]))
@@ -297,9 +298,10 @@ func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 	}
 	dst = wire.Keyframe{Tick: in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
-	end := from + n - len(h.objects) // where the turn goes on after the last object
-	was := false                     // the object before had its turn
-	for i := 0; i < len(h.objects); i++ {
+	all := v.size()
+	end := from + n - all // where the turn goes on after the last object
+	was := false          // the object before had its turn
+	for i := 0; i < all; i++ {
 		if !some { // then only those are looked at whose turn it is
 			if i >= end && i < from {
 				i, was = from, false
@@ -307,7 +309,7 @@ func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 				break
 			}
 		}
-		o := &h.objects[i]
+		o := v.object(i)
 		turn := i >= from && i < from+n || i < end
 		run := turn && was
 		was = turn
@@ -315,7 +317,7 @@ func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 			continue
 		}
 		f := s.wire.Fields(int(o.typ), wire.Shared, false)
-		if f.Len() == 0 || !v.heldBefore(o) || !v.holds(o) {
+		if f.Len() == 0 || !v.heldBefore(o) {
 			continue
 		}
 		if s.rules.rewinds {
@@ -330,43 +332,38 @@ func (v *Viewer) keyframe(dst []byte, budget int) []byte {
 }
 
 // takeTurn moves the viewer's round robin on, and returns the objects whose turn it
-// is: those of the next n from index from, past the last one to the first, that the
-// viewer holds. The pace is one full turn per keyframe period. Where the budget does
-// not allow it the turn takes longer, but one object at least is due each time that
-// the pace says so.
+// is: the next n of those that the viewer holds from number from, past the last one to
+// the first. The pace is one full turn per keyframe period. Where the budget does not
+// allow it the turn takes longer, but one object at least is due each time that the
+// pace says so.
 func (v *Viewer) takeTurn(budget int) (from, n int) {
 	s := v.in.shard
-	objects := v.in.history.objects
-	per := s.rules.turn
+	per, all := s.rules.turn, v.size()
 	if per == 0 {
 		return 0, 0
 	}
-	all := v.holding()
 	v.credit = min(v.credit+all, per*all)
 	most := v.credit / per
 	if most == 0 {
 		return 0, 0
 	}
-	from, _ = v.in.history.find(v.turn)
-	if from == len(objects) {
+	from = v.find(v.turn)
+	if from == all {
 		from = 0
 	}
-	at, due := from, 0
-	for due < most && n < len(objects) {
-		if o := &objects[at]; v.holds(o) {
-			if f := s.wire.Fields(int(o.typ), wire.Shared, false); f.Len() > 0 {
-				if budget -= wire.MaxUvarint + f.MaskLen() + f.MaxSize(); budget < 0 && due > 0 {
-					break
-				}
+	at := from
+	for n < most {
+		if f := s.wire.Fields(int(v.object(at).typ), wire.Shared, false); f.Len() > 0 {
+			if budget -= wire.MaxUvarint + f.MaskLen() + f.MaxSize(); budget < 0 && n > 0 {
+				break
 			}
-			due++
 		}
 		n++
-		if at++; at == len(objects) {
+		if at++; at == all {
 			at = 0
 		}
 	}
-	v.turn = objects[at].id
-	v.credit -= due * per
+	v.turn = v.object(at).id
+	v.credit -= n * per
 	return from, n
 }

@@ -143,7 +143,10 @@ type scratch struct {
 	delta   []byte   // a delta, made before what goes out before it
 	parts   []part   // of a delta
 	bytes   []byte   // theirs
-	classes []int    // bytes of parts by class
+	ranks   []int    // bytes of parts by rank
+	changed []int32  // indexes of what a viewer holds and has changed
+	held    []int32  // and of all that it holds; only in games with view bodies
+	unheld  set      // what it sees and does not hold
 	owed    []owed   // of the viewer that gets it
 
 	encodings [encodings]encoding
@@ -167,7 +170,7 @@ type rules struct {
 	turn      int         // sends in which all objects get a keyframe; 0 for no turns
 	budget    int         // bytes of a send
 	view      bool        // there are view bodies
-	views     []viewRules // by type; nil where there are none
+	views     []viewRules // by type
 	removes   []bool      // by type: server bodies may remove objects that shared bodies made
 	removals  bool        // there is such a type
 	handlers  []body.CommandBodies
@@ -270,8 +273,8 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	b.record = make([]byte, s.layout.CommandStride)
 	b.skips = make([]skip, 0, skips)
 	b.columns = make([]column, len(s.layout.Types))
+	s.rules.views = newViewRules(def, s.layout, prog.Views)
 	if s.rules.view {
-		s.rules.views = newViewRules(def, s.layout, prog.Views)
 		if err := s.initSight(); err != nil {
 			return nil, fmt.Errorf("reserving the list of views: %w", err)
 		}

@@ -3,15 +3,16 @@ package tick
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"gamehoster/games/schema"
 )
 
-// viewRules are what a game with view bodies says of one type.
+// viewRules are what a game says of how one type is seen.
 type viewRules struct {
 	judged bool    // a view body decides; if none does, everybody sees all of the type
 	near   bool    // and only within the radius
-	radius float64 // greater than 0
+	radius float64 // 0 for types without places
 	x, y   place   // of objects
 	vx, vy place   // of viewers
 }
@@ -33,14 +34,14 @@ func newViewRules(d *schema.Definition, l *schema.Layout, views []bool) []viewRu
 	for i, t := range d.Types {
 		r := &rules[i]
 		r.judged = i != schema.InstanceType && views != nil && views[i]
-		if t.View == nil || !r.judged || !(t.View.Radius > 0) {
+		if t.View == nil || !(t.View.Radius > 0) {
 			continue
 		}
 		find := func(typ int, name string) (p place) {
 			f := d.Types[typ].Field(name)
 			return place{f.Kind, l.Types[typ].Offsets[f.Index]}
 		}
-		r.near, r.radius = true, t.View.Radius
+		r.near, r.radius = r.judged, t.View.Radius
 		r.x, r.y = find(i, t.View.X), find(i, t.View.Y)
 		r.vx, r.vy = find(schema.PlayerType, t.View.X), find(schema.PlayerType, t.View.Y)
 	}
@@ -75,6 +76,8 @@ type sight struct {
 	in     *Instance
 	sends  uint64
 	always set        // what everybody sees
+	index  []int32    // by slot: where the object is in the history
+	marks  set        // by index, for sorting; empty
 	slots  [][]uint32 // by type and row
 	grids  []grid     // by type
 	seen   set        // what the viewer that is looked at sees
@@ -135,6 +138,8 @@ func (in *Instance) sight() *sight {
 	h := &in.history
 	g.always = g.always.room(h.slots)
 	clear(g.always)
+	g.index = slices.Grow(g.index[:0], int(h.slots))[:h.slots]
+	g.marks = g.marks.room(uint32(len(h.objects)))
 	rules := in.shard.rules.views
 	for typ := range g.slots {
 		n := in.count(typ)
@@ -146,6 +151,7 @@ func (in *Instance) sight() *sight {
 	for i := range h.objects {
 		o := &h.objects[i]
 		g.slots[o.typ][o.row] = o.slot
+		g.index[o.slot] = int32(i)
 		if !rules[o.typ].judged {
 			g.always.add(o.slot)
 		}
@@ -156,6 +162,22 @@ func (in *Instance) sight() *sight {
 		}
 	}
 	return g
+}
+
+// sorted appends the indexes of the objects in the set, in ascending order.
+func (g *sight) sorted(dst []int32, s set) []int32 {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			g.marks.add(uint32(g.index[64*i+bits.TrailingZeros64(w)]))
+		}
+	}
+	for i, w := range g.marks {
+		for ; w != 0; w &= w - 1 {
+			dst = append(dst, int32(64*i+bits.TrailingZeros64(w)))
+		}
+		g.marks[i] = 0
+	}
+	return dst
 }
 
 // fill puts a type's objects into its grid.
@@ -199,7 +221,7 @@ func (g *sight) fill(typ int, r *viewRules) {
 // near puts the objects of a type that are near the viewer into the list of what is
 // to be judged, and returns how many.
 func (g *sight) near(typ int, r *viewRules, x, y float64, held set) (n int) {
-	to := &g.grids[typ]
+	to, stats := &g.grids[typ], &g.in.shard.stats
 	size := r.radius * hysteresis
 	mask := uint32(len(to.start) - 2)
 	close, far := r.radius*r.radius, size*size
@@ -217,7 +239,9 @@ func (g *sight) near(typ int, r *viewRules, x, y float64, held set) (n int) {
 			}
 			done[hashes] = c
 			hashes++
-			for _, it := range to.items[to.start[c]:to.start[c+1]] {
+			items := to.items[to.start[c]:to.start[c+1]]
+			stats.Near += uint64(len(items))
+			for _, it := range items {
 				d := (it.x-x)*(it.x-x) + (it.y-y)*(it.y-y)
 				if d <= far {
 					if has := held.has(g.slots[typ][it.row]); has || d <= close {
@@ -265,6 +289,7 @@ func (g *sight) look(v *Viewer) set {
 			}
 			n = len(g.slots[typ])
 		}
+		in.shard.stats.Judged += uint64(n)
 		g.judge(v.player, typ, n)
 		for i := range n {
 			if x := le.Uint32(g.list[4*i:]); x&1 == 1 {

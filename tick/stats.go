@@ -76,6 +76,8 @@ type Stats struct {
 	Skipped   uint64 // viewers' sends skipped because their socket did not drain
 	Deferred  uint64 // objects left out of a delta because of the budget
 	Waiting   uint64 // objects that came into view and had to wait, each send counted
+	Near      uint64 // objects whose distance from a viewer was taken
+	Judged    uint64 // objects that view bodies were asked about
 	Faults    uint64 // body runs that failed
 	Reruns    uint64 // ticks run again because of them
 	Commands  uint64 // filed
