@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -57,13 +57,17 @@ export async function until(what, ask, deadline = DEADLINE) {
 export class Server {
   #child;
   #output = "";
+  #flags;
 
-  static async start(t) {
+  // flags are those of gamehoster dev; rules are files of the games to replace, by path.
+  static async start(t, { flags = [], rules = {} } = {}) {
     const server = new Server();
+    server.#flags = flags;
     server.dir = await mkdtemp(path.join(scratch, "games-"));
     // Without what a build writes, which another process may be writing right now.
     const source = (file) => !/^(\.|gamehoster\.)/.test(path.basename(file));
     await cp(path.join(PROJECT, "games/localhost"), path.join(server.dir, "localhost"), { recursive: true, filter: source });
+    for (const [file, text] of Object.entries(rules)) await writeFile(path.join(server.dir, "localhost", file), text);
     server.port = await freePort();
     server.origin = `http://127.0.0.1:${server.port}`;
     t.after(() => server.kill());
@@ -74,7 +78,7 @@ export class Server {
   async run() {
     this.#output = "";
     const child = spawn(await binary(), [
-      "dev", path.join(this.dir, "localhost"), "--port", `${this.port}`, "--bind", "127.0.0.1",
+      "dev", path.join(this.dir, "localhost"), "--port", `${this.port}`, "--bind", "127.0.0.1", ...this.#flags,
     ]);
     this.#child = child;
     const keep = (chunk) => { this.#output += chunk; };
@@ -137,13 +141,15 @@ export class Browser {
     }
   }
 
-  // open loads a page in a context of its own, as another person's browser would.
-  async open(url, { touch = false, size = { width: 1280, height: 720 } } = {}) {
+  // open loads a page in a context of its own, as another person's browser would. before
+  // runs in the page before its scripts do.
+  async open(url, { touch = false, size = { width: 1280, height: 720 }, before } = {}) {
     const context = await this.#chromium.newContext({ viewport: size, hasTouch: touch, isMobile: touch });
     const page = await context.newPage();
     const player = new Player(page);
     this.#players.push(player);
     await page.addInitScript(watchPage);
+    if (before) await page.addInitScript(before);
     await page.goto(url);
     return player;
   }
