@@ -54,15 +54,16 @@ func Compile(def *schema.Definition, files []Source, o Options) (*Program, diag.
 	for _, f := range files {
 		sources[f.Path] = f.Text
 	}
-	read := front.Read(def, sources)
+	read := front.Read(def, sources, libm.Func)
 	if read.List.Failed() {
 		return nil, read.List
 	}
 	c := newCompilation(def, read, o)
 	p := c.program()
+	roots := c.driver()
 	var err error
-	if p.Server, err = c.link(p.ServerLayout, serverPages); err == nil {
-		p.Client, err = c.link(p.ClientLayout, clientPages)
+	if p.Server, err = c.link(p.ServerLayout, serverPages, roots...); err == nil {
+		p.Client, err = c.link(p.ClientLayout, clientPages, roots[0])
 	}
 	if err != nil {
 		c.failed(err)
@@ -120,7 +121,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 		})
 	}
 	c.findRemovals()
-	// The bodies come first and alone, so that they do not depend on a side.
+	// The bodies come first and alone: they are what Text prints.
 	roots := make([]*ir.Func, len(c.bodies))
 	for i, b := range c.bodies {
 		roots[i] = b.Fn
@@ -200,23 +201,21 @@ func logKind(p tree.LogPart) LogKind {
 	return map[tree.Kind]LogKind{tree.Number: LogNumber, tree.Bool: LogBool, tree.Str: LogStr}[p.X.Type().Kind]
 }
 
-// roots are the functions that the host of a side calls.
-func (c *compilation) roots(side schema.Side) []*ir.Func {
-	d := rt.NewDriver(c.rt, c.bodies, side, c.budget, uint32(FaultTickCap))
-	list := []*ir.Func{d.Tick()}
-	if side == schema.OnServer {
-		list = append(list, d.Start())
-		if view := d.View(); view != nil {
-			list = append(list, view)
-		}
+// driver makes the functions that hosts call: first the tick, which is the only one
+// on the client.
+func (c *compilation) driver() []*ir.Func {
+	d := rt.NewDriver(c.rt, c.bodies, c.budget, uint32(FaultTickCap))
+	roots := []*ir.Func{d.Tick(), d.Start()}
+	if view := d.View(); view != nil {
+		roots = append(roots, view)
 	}
 	if c.opt != nil {
-		c.opt.Run(list...)
+		c.opt.Run(roots...)
 	}
-	return list
+	return roots
 }
 
-func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) {
+func (c *compilation) link(layout *schema.Layout, pages uint32, roots ...*ir.Func) ([]byte, error) {
 	g := &c.rt.Globals
 	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded, g.Tail}
 	if layout.Side == schema.OnServer {
@@ -231,7 +230,7 @@ func (c *compilation) link(layout *schema.Layout, pages uint32) ([]byte, error) 
 	m, err := link.Link(link.Options{
 		Layout: layout, Globals: globals, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt,
 		OutOfGas: uint32(FaultFuel), ToInt32: c.rt.ToInt32(), Log: c.rt.LogArea, MaxPages: pages,
-	}, c.roots(layout.Side)...)
+	}, roots...)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +247,7 @@ func Text(def *schema.Definition, files []Source, o Options) (string, diag.List)
 	for _, f := range files {
 		sources[f.Path] = f.Text
 	}
-	read := front.Read(def, sources)
+	read := front.Read(def, sources, libm.Func)
 	if read.List.Failed() {
 		return "", read.List
 	}

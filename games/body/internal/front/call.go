@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/grafana/sobek/ast"
+	"github.com/grafana/sobek/file"
 
 	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/schema"
@@ -18,6 +19,9 @@ var mathFunctions = map[string]int{
 	"exp": 1, "expm1": 1, "log": 1, "log1p": 1, "log2": 1, "log10": 1,
 	"sinh": 1, "cosh": 1, "tanh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
 }
+
+// numberTests are the functions of Number.
+var numberTests = map[string]bool{"isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true}
 
 func (w *walker) call(e *ast.CallExpression) tree.Expr {
 	switch callee := e.Callee.(type) {
@@ -37,19 +41,14 @@ func (w *walker) call(e *ast.CallExpression) tree.Expr {
 func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Expr {
 	name := callee.Name.String()
 	if b := w.find(name); b != nil {
+		if b.v != nil && b.v.Type.Kind == tree.Bad {
+			return &tree.NullLit{Node: node(e, badType)}
+		}
 		return w.bad(callee.Idx, "\"%s\" is a variable, not a function", name)
 	}
 	s, problem := w.loader.lookup(w.symbol.module, name)
-	switch {
-	case problem != "":
-		return w.bad(callee.Idx, "%s", problem)
-	case s != nil && s.kind == symFunc:
-		s.called = true
-		return w.callHelper(e, s)
-	case s != nil:
-		return w.bad(callee.Idx, "\"%s\" is a constant, not a function", name)
-	case w.symbol.module.names[name] != nil:
-		return &tree.NullLit{Node: node(e, badType)}
+	if s != nil || problem != "" || w.symbol.module.names[name] != nil {
+		return w.callSymbol(e, s, problem, callee.Idx)
 	}
 	if w.library {
 		if x := w.intrinsic(e, name); x != nil {
@@ -58,20 +57,42 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 	}
 	switch name {
 	case "random", "serverRandom":
-		if w.pure {
-			return w.bad(callee.Idx, "a constant at the top level is made of numbers and other constants only")
-		}
 		if len(e.ArgumentList) != 0 {
 			return w.bad(e.ArgumentList[0].Idx0(), "%s() takes nothing and gives a number from 0 up to, not including, 1", name)
 		}
 		return &tree.Random{Node: node(e, number), Server: name == "serverRandom"}
 	case "log":
 		return w.log(e)
+	case "isNaN", "isFinite":
+		return w.callNumber(e, name, name)
+	case "Number", "Boolean":
+		return w.convert(e, name)
 	}
 	if help, ok := foreign[name]; ok {
 		return w.bad(callee.Idx, "%s", help)
 	}
 	return w.bad(callee.Idx, "there is no function \"%s\"%s", name, suggest(name, append(w.functions(), "random", "serverRandom")))
+}
+
+// callSymbol calls what has a name at a file's top level; see useSymbol.
+func (w *walker) callSymbol(e *ast.CallExpression, s *symbol, problem string, at file.Idx) tree.Expr {
+	switch {
+	case problem != "":
+		return w.bad(at, "%s", problem)
+	case s == nil:
+		return &tree.NullLit{Node: node(e, badType)}
+	case s.kind == symFunc:
+		s.called = true
+		return w.callHelper(e, s)
+	case s.kind == symNamespace:
+		return w.bad(at, "\"%s\" is a file: call one of its functions, as in %s.name()", s.name, s.name)
+	}
+	if d, ok := s.value.(*ast.DotExpression); ok && s.module.names["Math"] == nil { // const sin = Math.sin
+		if id, ok := d.Left.(*ast.Identifier); ok && id.Name == "Math" {
+			return w.callMath(e, d.Identifier.Name.String(), at)
+		}
+	}
+	return w.bad(at, "\"%s\" is a constant, not a function", s.name)
 }
 
 // intrinsics are the functions of the maths library's own.
@@ -106,42 +127,106 @@ func (w *walker) functions() (names []string) {
 }
 
 func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
-	if w.pure {
-		return w.bad(e.Idx0(), "a constant at the top level cannot call functions of the game")
-	}
 	n := &tree.Call{}
-	var types []tree.Type
-	for _, a := range e.ArgumentList {
-		x := w.present(w.value(a))
-		n.Args = append(n.Args, x)
-		types = append(types, x.Type())
-	}
-	if want := len(s.params.List); want != len(types) {
-		return w.bad(e.Idx0(), "%s takes %s, not %d", s.name, arguments(want), len(types))
-	}
-	for _, t := range types {
-		if t.Kind == tree.Bad {
-			return &tree.NullLit{Node: node(e, badType)}
+	var args []argument
+	refused := false
+	for i, a := range e.ArgumentList {
+		x := w.present(w.object(a))
+		refused = refused || x.Type().Kind == tree.Bad
+		t, ok := x.(thing)
+		if !ok {
+			n.Args = append(n.Args, x)
+			args = append(args, argument{t: x.Type()})
+			continue
 		}
+		w.steadyFor(t, e.ArgumentList[i+1:])
+		n.Args = append(n.Args, t.parts()...)
+		args = append(args, argument{thing: t})
 	}
-	in, problem := w.request(s, types, w.in.fn.Server)
+	if least, most := takes(s.params); len(args) < least || len(args) > most {
+		return w.bad(e.Idx0(), "%s takes %s, not %d", s.name, argumentRange(least, most), len(args))
+	}
+	if refused {
+		return &tree.NullLit{Node: node(e, badType)}
+	}
+	in, problem := w.request(s, args, w.in.fn.Server)
 	if problem != "" {
 		return w.bad(e.Idx0(), "%s", problem)
 	}
 	w.in.callee[in] = true
 	n.Fn = in.fn
 	n.Node = node(e, in.fn.Result)
-	return n
+	if in.gives == nil {
+		return n
+	}
+	parts := []tree.Expr{n}
+	for i, t := range in.fn.More {
+		parts = append(parts, &tree.More{Node: node(e, t), Fn: in.fn, Index: i})
+	}
+	return w.fresh(in.gives.with(parts), e.Idx0())
+}
+
+// steadyFor refuses arguments that assign what is in an object which is passed before
+// them: the helper would not see it.
+func (w *walker) steadyFor(t thing, later []ast.Expression) {
+	if r, ok := t.(*record); !ok || !r.bound {
+		return
+	}
+	for _, a := range later {
+		assigned(a, func(name string, _ bool) {
+			if b := w.find(name); b != nil && b.thing != nil {
+				w.errorf(a.Idx0(), "\"%s\" is assigned among the arguments of a call that it is passed to: do that before", name)
+			}
+		})
+	}
+}
+
+// fresh is a thing that a call gives, at the place of the call.
+func (w *walker) fresh(t thing, at file.Idx) tree.Expr {
+	switch t := t.(type) {
+	case *record:
+		c := *t
+		c.At, c.name, c.bound = at, "", false
+		for i, x := range c.elems {
+			if in, ok := x.(thing); ok {
+				c.elems[i] = w.fresh(in, at)
+			}
+		}
+		return &c
+	case *view:
+		t.At = at
+	}
+	return t
+}
+
+// takes is how few and how many arguments a function can be called with.
+func takes(p *ast.ParameterList) (least, most int) {
+	for i, b := range p.List {
+		if b.Initializer == nil {
+			least = i + 1
+		}
+	}
+	return least, len(p.List)
+}
+
+func argumentRange(least, most int) string {
+	if least == most {
+		return arguments(most)
+	}
+	return strconv.Itoa(least) + " to " + arguments(most)
 }
 
 func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Expr {
 	name := d.Identifier.Name.String()
 	at := d.Identifier.Idx
+	if s, problem, found := w.exportOf(d); found {
+		return w.callSymbol(e, s, problem, at)
+	}
 	switch {
 	case w.global(d.Left, "Math"):
-		return w.callMath(e, name, d)
-	case w.pure:
-		return w.bad(e.Idx0(), "a constant at the top level is made of numbers and other constants only")
+		return w.callMath(e, name, at)
+	case w.global(d.Left, "Number"):
+		return w.callNumber(e, name, "Number."+name)
 	case w.global(d.Left, "game"):
 		if name == "end" {
 			if len(e.ArgumentList) != 0 {
@@ -160,7 +245,10 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 	if of := w.collection(d.Left); of != nil {
 		return w.callCollection(e, of, name, d)
 	}
-	obj := w.present(w.value(d.Left))
+	obj := w.present(w.object(d.Left))
+	if t, ok := obj.(thing); ok {
+		return w.bad(at, "%s has no function \"%s\": it keeps the members that it was made with; what comes and goes is a collection of entities", t.called(), name)
+	}
 	switch obj.Type().Kind {
 	case tree.Bad:
 		return obj
@@ -230,9 +318,8 @@ func (w *walker) nonNullArg(x tree.Expr) tree.Expr {
 	return x
 }
 
-func (w *walker) callMath(e *ast.CallExpression, name string, d *ast.DotExpression) tree.Expr {
+func (w *walker) callMath(e *ast.CallExpression, name string, at file.Idx) tree.Expr {
 	want, ok := mathFunctions[name]
-	at := d.Identifier.Idx
 	switch {
 	case name == "random":
 		return w.bad(at, "use random(): it gives the same numbers on the server and in browsers, Math.random() does not")
@@ -255,6 +342,30 @@ func (w *walker) callMath(e *ast.CallExpression, name string, d *ast.DotExpressi
 		return w.bad(e.Idx0(), "Math.%s takes %s, not %d", name, arguments(want), len(n.Args))
 	}
 	return n
+}
+
+// callNumber is isNaN(x), Number.isInteger(x) and their like.
+func (w *walker) callNumber(e *ast.CallExpression, name, written string) tree.Expr {
+	switch {
+	case !numberTests[name]:
+		return w.bad(e.Callee.Idx0(), "%s is not part of the body language%s", written, suggest(name, keys(numberTests)))
+	case len(e.ArgumentList) != 1:
+		return w.bad(e.Idx0(), "%s takes 1 argument, not %d", written, len(e.ArgumentList))
+	}
+	return &tree.Math{Node: node(e, boolean), Name: name, Args: []tree.Expr{w.want(e.ArgumentList[0], number)}}
+}
+
+// convert is Number(x) and Boolean(x).
+func (w *walker) convert(e *ast.CallExpression, name string) tree.Expr {
+	if len(e.ArgumentList) != 1 {
+		return w.bad(e.Idx0(), "%s takes 1 argument, not %d", name, len(e.ArgumentList))
+	}
+	if name == "Number" {
+		return w.toNumber(w.present(w.value(e.ArgumentList[0])), e.Idx0())
+	}
+	x, _ := w.cond(e.ArgumentList[0])
+	not := &tree.Unary{Node: node(e, boolean), Op: tree.Not, X: x}
+	return &tree.Unary{Node: not.Node, Op: tree.Not, X: not}
 }
 
 func arguments(n int) string {

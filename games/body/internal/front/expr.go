@@ -2,6 +2,7 @@ package front
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/file"
@@ -62,6 +63,10 @@ func (w *walker) expr(e ast.Expression) tree.Expr {
 		return w.conditional(e)
 	case *ast.AssignExpression:
 		return w.assignment(e)
+	case *ast.ObjectLiteral:
+		return w.objectLiteral(e)
+	case *ast.ArrayLiteral:
+		return w.listLiteral(e)
 	case *ast.SequenceExpression:
 		n := &tree.Comma{}
 		last := len(e.Sequence) - 1
@@ -69,8 +74,8 @@ func (w *walker) expr(e ast.Expression) tree.Expr {
 			n.List = append(n.List, w.effect(x))
 		}
 		x := w.expr(e.Sequence[last])
-		if v, ok := x.(*view); ok {
-			x = w.notValue(v)
+		if t, ok := x.(thing); ok {
+			x = w.bad(t.Pos(), "%s", t.instead())
 		}
 		n.List = append(n.List, x)
 		n.Node = node(e, n.List[len(n.List)-1].Type())
@@ -84,10 +89,10 @@ func (w *walker) value(e ast.Expression) tree.Expr {
 	return w.needValue(w.expr(e), e.Idx0())
 }
 
-// object is value of what may be a list or an object among the constants too.
+// object is value of what may be a thing too.
 func (w *walker) object(e ast.Expression) tree.Expr {
 	x := w.expr(e)
-	if _, ok := x.(*view); ok {
+	if _, ok := x.(thing); ok {
 		return x
 	}
 	return w.needValue(x, e.Idx0())
@@ -101,10 +106,8 @@ func (w *walker) needValue(x tree.Expr, at file.Idx) tree.Expr {
 		}
 		return w.bad(at, "this gives no value")
 	case tree.Constants:
-		if v, ok := x.(*view); ok {
-			return w.notValue(v)
-		}
-		return w.bad(at, "a table is not a value: read one of its elements")
+		t := x.(thing)
+		return w.bad(t.Pos(), "%s", t.instead())
 	}
 	return x
 }
@@ -151,18 +154,24 @@ func (w *walker) fit(x tree.Expr, t tree.Type) tree.Expr {
 func (w *walker) effect(e ast.Expression) tree.Expr {
 	const nothing = "nothing is done with this value"
 	switch e := e.(type) {
-	case *ast.AssignExpression, *ast.CallExpression, *ast.OptionalChain, *ast.SequenceExpression:
+	case *ast.CallExpression:
+		x := w.expr(e)
+		if t, ok := x.(thing); ok { // whatever it gives, the call is its first part
+			return t.parts()[0]
+		}
+		return x
+	case *ast.AssignExpression, *ast.OptionalChain, *ast.SequenceExpression:
 		return w.expr(e)
 	case *ast.UnaryExpression:
 		if e.Operator == token.INCREMENT || e.Operator == token.DECREMENT {
 			return w.expr(e)
 		}
 	case *ast.ConditionalExpression:
-		return w.bad(e.Idx0(), nothing+": write it with if and else")
+		return w.effectOfEither(e)
 	case *ast.BinaryExpression:
 		switch e.Operator {
 		case token.LOGICAL_AND, token.LOGICAL_OR:
-			return w.bad(e.Idx0(), nothing+": write it with if")
+			return w.effectIf(e)
 		case token.STRICT_EQUAL, token.EQUAL:
 			return w.bad(e.Idx0(), nothing+": an assignment is written with one =")
 		}
@@ -176,6 +185,35 @@ func (w *walker) effect(e ast.Expression) tree.Expr {
 		return x
 	}
 	return w.bad(e.Idx0(), nothing)
+}
+
+// effectIf walks test && act() and test || act().
+func (w *walker) effectIf(e *ast.BinaryExpression) tree.Expr {
+	n := &tree.Logical{Node: node(e, void), Op: tree.And}
+	var f facts
+	n.X, f = w.cond(e.Left)
+	before := w.flow.clone()
+	if e.Operator == token.LOGICAL_OR {
+		n.Op = tree.Or
+		w.flow.assume(f.no)
+	} else {
+		w.flow.assume(f.yes)
+	}
+	n.Y = w.effect(e.Right)
+	w.flow = merge(before, w.flow)
+	return n
+}
+
+// effectOfEither walks test ? act() : other().
+func (w *walker) effectOfEither(e *ast.ConditionalExpression) tree.Expr {
+	n := &tree.Cond{Node: node(e, void)}
+	var f facts
+	n.Test, f = w.cond(e.Test)
+	start := w.flow.clone()
+	then := w.branch(start, f.yes, func() { n.Then = w.effect(e.Consequent) })
+	other := w.branch(start, f.no, func() { n.Else = w.effect(e.Alternate) })
+	w.flow = merge(then, other)
+	return n
 }
 
 // maxText is the most bytes of a text in a body, as of a str field.
@@ -218,23 +256,17 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 		if !b.ready {
 			return w.bad(e.Idx, "\"%s\" is used before it is declared", name)
 		}
-		if b.view != nil {
-			v := *b.view
-			v.At = e.Idx
-			return &v
+		if b.thing != nil {
+			return again(w, b.thing, e.Idx)
+		}
+		if w.flow.unset[b.v] {
+			return w.bad(e.Idx, "\"%s\" may have no value yet here: give it one where it is declared, or on every way to this place", name)
 		}
 		return w.readVar(b.v, e.Idx)
 	}
 	s, problem := w.loader.lookup(w.symbol.module, name)
-	switch {
-	case problem != "":
-		return w.bad(e.Idx, "%s", problem)
-	case s != nil && s.kind == symConst:
-		return w.useConstant(s, e.Idx)
-	case s != nil:
-		return w.bad(e.Idx, "a function is not a value of the body language: call it")
-	case w.symbol.module.names[name] != nil:
-		return &tree.NullLit{Node: node(e, badType)} // its file is in error
+	if s != nil || problem != "" || w.symbol.module.names[name] != nil {
+		return w.useSymbol(s, problem, e.Idx)
 	}
 	switch name {
 	case "Infinity":
@@ -257,6 +289,38 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 		return w.bad(e.Idx, "there is nothing called \"%s\" here: write game.%s for %s", name, name, of)
 	}
 	return w.bad(e.Idx, "there is nothing called \"%s\" here%s", name, suggest(name, w.visible()))
+}
+
+// useSymbol is the value of a name at a file's top level. Where that is in error, as
+// was told, s is nil.
+func (w *walker) useSymbol(s *symbol, problem string, at file.Idx) tree.Expr {
+	switch {
+	case problem != "":
+		return w.bad(at, "%s", problem)
+	case s == nil:
+		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
+	case s.kind == symConst:
+		return w.useConstant(s, at)
+	case s.kind == symNamespace:
+		return w.bad(at, "\"%s\" is a file: name one of its exports, as in %s.name", s.name, s.name)
+	}
+	return w.bad(at, "a function is not a value of the body language: call it")
+}
+
+// exportOf is what NAME.MEMBER stands for where NAME is an import * as NAME; found is
+// false where it is not.
+func (w *walker) exportOf(d *ast.DotExpression) (s *symbol, problem string, found bool) {
+	id, ok := d.Left.(*ast.Identifier)
+	if !ok || w.find(id.Name.String()) != nil {
+		return nil, "", false
+	}
+	ns := w.symbol.module.names[id.Name.String()]
+	if ns == nil || ns.kind != symNamespace {
+		return nil, "", false
+	}
+	name := d.Identifier.Name.String()
+	s, problem = w.loader.follow(&symbol{kind: symImport, name: name, module: w.symbol.module, from: ns.from, imported: name}, name)
+	return s, problem, true
 }
 
 // gameName is what game has under a name; empty for nothing.
@@ -283,6 +347,9 @@ func (w *walker) visible() []string {
 
 func (w *walker) readVar(v *tree.Var, at file.Idx) tree.Expr {
 	t := v.Type
+	if t.Kind == tree.Bad {
+		return &tree.NullLit{Node: tree.Node{At: at, T: t}}
+	}
 	if w.flow.nonNull[v] {
 		t.Null = false
 	}
@@ -297,7 +364,7 @@ func (w *walker) unary(e *ast.UnaryExpression) tree.Expr {
 	case token.MINUS:
 		return &tree.Unary{Node: node(e, number), Op: tree.Neg, X: w.want(e.Operand, number)}
 	case token.PLUS:
-		return &tree.Unary{Node: node(e, number), Op: tree.Plus, X: w.want(e.Operand, number)}
+		return w.toNumber(w.present(w.value(e.Operand)), e.Idx0())
 	case token.BITWISE_NOT:
 		return &tree.Unary{Node: node(e, number), Op: tree.BitNot, X: w.want(e.Operand, number)}
 	case token.INCREMENT, token.DECREMENT:
@@ -306,7 +373,7 @@ func (w *walker) unary(e *ast.UnaryExpression) tree.Expr {
 			op = tree.Sub
 		}
 		one := &tree.NumberLit{Node: node(e, number), Value: 1}
-		target := w.assignable(e.Operand)
+		target := w.updatable(e.Operand)
 		if target.Type().Kind == tree.Bad {
 			return target
 		}
@@ -322,6 +389,15 @@ func (w *walker) unary(e *ast.UnaryExpression) tree.Expr {
 		return w.bad(e.Idx0(), "fields cannot be deleted: objects go with remove()")
 	}
 	return w.bad(e.Idx0(), "the operator %s is not part of the body language", e.Operator)
+}
+
+// toNumber is +x and Number(x).
+func (w *walker) toNumber(x tree.Expr, at file.Idx) tree.Expr {
+	n := tree.Node{At: at, T: number}
+	if x.Type().Kind == tree.Bool {
+		return &tree.Cond{Node: n, Test: x, Then: &tree.NumberLit{Node: n, Value: 1}, Else: &tree.NumberLit{Node: n}}
+	}
+	return &tree.Unary{Node: n, Op: tree.Plus, X: w.fit(x, number)}
 }
 
 func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
@@ -340,8 +416,9 @@ func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
 		return w.bad(e.Left.Idx0(), "the operator %s is not part of the body language", e.Operator)
 	}
 	if op == tree.Eq || op == tree.Ne {
-		x := w.present(w.value(e.Left))
-		y := w.present(w.value(e.Right))
+		x, y := w.value(e.Left), w.value(e.Right)
+		x, y = w.unequal(x, y), w.unequal(y, x)
+		x, y = w.present(x), w.present(y)
 		w.comparable(op, x, y, e.Left.Idx0())
 		return &tree.Binary{Node: node(e, boolean), Op: op, X: x, Y: y}
 	}
@@ -349,8 +426,11 @@ func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
 	if op >= tree.Lt && op <= tree.Ge {
 		t = boolean
 	}
-	x := w.present(w.value(e.Left))
-	y := w.present(w.value(e.Right))
+	x, y := w.value(e.Left), w.value(e.Right)
+	if t == boolean {
+		x, y = notANumber(x), notANumber(y)
+	}
+	x, y = w.present(x), w.present(y)
 	a, b := x.Type().Kind == tree.Str, y.Type().Kind == tree.Str
 	switch {
 	case a && b && t == boolean:
@@ -360,6 +440,31 @@ func (w *walker) binary(e *ast.BinaryExpression) tree.Expr {
 	}
 	x, y = w.fit(x, number), w.fit(y, number)
 	return &tree.Binary{Node: node(e, t), Op: op, X: x, Y: y}
+}
+
+// notANumber is a number that is undefined where an object is null, as an order sees
+// it: undefined is neither less nor more than anything, like NaN.
+func notANumber(x tree.Expr) tree.Expr {
+	if _, ok := x.(*tree.Optional); ok && x.Type() == number {
+		n := tree.Node{At: x.Pos(), T: number}
+		return &tree.Nullish{Node: n, X: x, Y: &tree.NumberLit{Node: n, Value: math.NaN()}}
+	}
+	return x
+}
+
+// unequal is a side of === that is undefined where an object is null, as something else
+// that the other side is not: undefined equals no number and no object.
+func (w *walker) unequal(x, other tree.Expr) tree.Expr {
+	_, ok := x.(*tree.Optional)
+	if _, both := other.(*tree.Optional); !ok || both {
+		return x
+	}
+	t := x.Type()
+	if t.Kind == tree.Object && other.Type().Kind == tree.Object && !other.Type().Null {
+		n := tree.Node{At: x.Pos(), T: t}
+		return &tree.Nullish{Node: n, X: x, Y: &tree.NullLit{Node: tree.Node{At: n.At, T: tree.Type{Kind: tree.Null}}}}
+	}
+	return notANumber(x)
 }
 
 // comparable checks the two sides of === and !==.
@@ -429,9 +534,15 @@ func (w *walker) conditional(e *ast.ConditionalExpression) tree.Expr {
 	var f facts
 	n.Test, f = w.cond(e.Test)
 	start := w.flow.clone()
-	then := w.branch(start, f.yes, func() { n.Then = w.present(w.value(e.Consequent)) })
-	other := w.branch(start, f.no, func() { n.Else = w.present(w.value(e.Alternate)) })
+	then := w.branch(start, f.yes, func() { n.Then = w.present(w.object(e.Consequent)) })
+	other := w.branch(start, f.no, func() { n.Else = w.present(w.object(e.Alternate)) })
 	w.flow = merge(then, other)
+	if a, ok := n.Then.(*view); ok {
+		if b, ok := n.Else.(*view); ok && len(a.path) == 0 && len(b.path) == 0 {
+			return w.eitherView(n.Test, a, b, e.Idx0())
+		}
+	}
+	n.Then, n.Else = w.needValue(n.Then, e.Consequent.Idx0()), w.needValue(n.Else, e.Alternate.Idx0())
 	t, ok := join(n.Then.Type(), n.Else.Type())
 	if !ok {
 		return w.bad(e.Consequent.Idx0(), "the two values of ? : are %s and %s: both must have one type", n.Then.Type(), n.Else.Type())
@@ -444,20 +555,22 @@ func (w *walker) conditional(e *ast.ConditionalExpression) tree.Expr {
 func (w *walker) assignable(e ast.Expression) tree.Expr {
 	switch e := e.(type) {
 	case *ast.Identifier:
-		x := w.name(e)
-		v, ok := x.(*tree.VarRef)
-		if !ok {
-			if x.Type().Kind == tree.Bad {
-				return x
+		if b := w.find(e.Name.String()); b != nil && b.ready && b.v != nil {
+			if b.v.Assigned = true; b.v.Const {
+				return w.bad(e.Idx, "\"%s\" is a constant: declare it with let", e.Name)
 			}
-			return w.bad(e.Idx, "\"%s\" is a constant", e.Name)
+			return &tree.VarRef{Node: tree.Node{At: e.Idx, T: b.v.Type}, Var: b.v}
+		} else if b != nil && b.ready {
+			return w.bad(e.Idx, "%s", b.thing.fixed(e.Name.String()))
 		}
-		v.Var.Assigned = true
-		if v.Var.Const {
-			return w.bad(e.Idx, "\"%s\" is a constant: declare it with let", e.Name)
+		if x := w.name(e); x.Type().Kind == tree.Bad {
+			return x
 		}
-		return &tree.VarRef{Node: tree.Node{At: e.Idx, T: v.Var.Type}, Var: v.Var}
+		return w.bad(e.Idx, "\"%s\" is a constant", e.Name)
 	case *ast.DotExpression:
+		if r := w.recordAt(e.Left); r != nil {
+			return w.assignMember(r, e.Identifier.Name.String(), e.Identifier.Idx)
+		}
 		x := w.dot(e)
 		switch p := x.(type) {
 		case *tree.Field:
@@ -470,6 +583,9 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 		case *tree.CommandField:
 			return w.bad(e.Identifier.Idx, "a command's fields cannot be assigned: copy it into a let first")
 		}
+		if t, ok := x.(thing); ok {
+			return w.bad(e.Identifier.Idx, "%s cannot be assigned as a whole", t.called())
+		}
 		if x.Type().Kind == tree.Bad {
 			return x
 		}
@@ -480,6 +596,11 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 	case *ast.ArrayPattern, *ast.ObjectPattern, *ast.ArrayLiteral, *ast.ObjectLiteral:
 		return w.bad(e.Idx0(), "assign one name or field after the other")
 	case *ast.BracketExpression:
+		if r := w.recordAt(e.Left); r != nil && r.keys == nil {
+			if i, ok := w.fold(w.want(e.Member, number)); ok {
+				return w.assignMember(r, strconv.FormatFloat(i, 'f', -1, 64), e.Member.Idx0())
+			}
+		}
 		x := w.bracket(e)
 		switch n := x.(type) {
 		case *tree.Named:
@@ -498,45 +619,67 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 	return w.bad(e.Idx0(), "this cannot be assigned")
 }
 
+// updatable is assignable of what is read as well.
+func (w *walker) updatable(e ast.Expression) tree.Expr {
+	x := w.assignable(e)
+	if v, ok := x.(*tree.VarRef); ok && w.flow.unset[v.Var] {
+		return w.bad(v.At, "\"%s\" may have no value yet here: give it one where it is declared, or on every way to this place", v.Var.Name)
+	}
+	return x
+}
+
 func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 	switch e.Operator {
 	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
-		return w.bad(e.Left.Idx0(), "the operator %s= is not part of the body language: write it with if", e.Operator)
+		return w.assignLazily(e)
+	case token.ASSIGN:
+		return w.assignTo(e.Left, func() tree.Expr { return w.present(w.object(e.Right)) })
 	}
-	target := w.assignable(e.Left)
+	target := w.updatable(e.Left)
 	t := target.Type()
 	n := &tree.Assign{Node: node(e, t), Target: target}
-	if w.pure && t.Kind != tree.Bad {
-		return w.bad(e.Left.Idx0(), "a constant's value assigns nothing")
+	op, ok := operators[e.Operator]
+	if !ok {
+		return w.bad(e.Left.Idx0(), "the operator %s= is not part of the body language", e.Operator)
 	}
-	if e.Operator != token.ASSIGN {
-		op, ok := operators[e.Operator]
-		if !ok {
-			return w.bad(e.Left.Idx0(), "the operator %s= is not part of the body language", e.Operator)
-		}
-		if t.Kind == tree.Str {
-			return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
-		}
-		w.fit(target, number)
-		n.Op, n.X = op, w.want(e.Right, number)
-		return n
+	if t.Kind == tree.Str {
+		return w.bad(e.Left.Idx0(), "strs cannot be joined in a body: build texts in client.js")
 	}
+	w.fit(target, number)
+	n.Op, n.X = op, w.want(e.Right, number)
+	return n
+}
+
+// assignTo assigns the value that is walked behind the target.
+func (w *walker) assignTo(left ast.Expression, value func() tree.Expr) tree.Expr {
+	target := w.assignable(left)
 	if named, ok := target.(*tree.Named); ok {
 		named.Fields = w.namedFields(named.Of, true)
 	}
-	x := w.present(w.value(e.Right))
+	n := &tree.Assign{Node: node(left, target.Type()), Target: target}
+	x := value()
+	if _, variable := target.(*tree.VarRef); target.Type().Kind == tree.Bad && !variable {
+		return target
+	}
+	w.receive(n, w.needValue(x, x.Pos()), left)
+	return n
+}
+
+// receive checks what an assignment writes, and notes what is known behind it.
+func (w *walker) receive(n *tree.Assign, x tree.Expr, left ast.Expression) {
+	t := n.Target.Type()
 	n.X = x
-	if v, ok := target.(*tree.VarRef); ok {
-		w.grow(v.Var, x.Type(), e.Left.Idx0())
+	if v, ok := n.Target.(*tree.VarRef); ok {
+		w.grow(v.Var, x.Type(), left.Idx0())
 		w.flow.set(v.Var, x.Type())
 		n.T = x.Type()
-		return n
+		return
 	}
 	if t.Kind == tree.Object {
 		t.Null = true // a reference can be set to null
 	}
 	n.X = w.fit(x, t)
-	if f, ok := target.(*tree.Field); ok && t.Kind == tree.Str {
+	if f, ok := n.Target.(*tree.Field); ok && t.Kind == tree.Str {
 		if lit, ok := n.X.(*tree.StrLit); ok && len(lit.Value) > f.Field.Len {
 			w.errorf(x.Pos(), "this text has %d bytes, but %s holds %d", len(lit.Value), f.Field.Name, f.Field.Len)
 		}
@@ -544,6 +687,39 @@ func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 	}
 	if t.Kind == tree.Object {
 		n.T = x.Type()
+	}
+}
+
+// assignLazily walks a ??= b, a ||= b and a &&= b.
+func (w *walker) assignLazily(e *ast.AssignExpression) tree.Expr {
+	op := map[token.Token]tree.Op{token.LOGICAL_AND: tree.And, token.LOGICAL_OR: tree.Or, token.COALESCE: tree.Coalesce}[e.Operator]
+	target := w.updatable(e.Left)
+	t := target.Type()
+	v, variable := target.(*tree.VarRef)
+	switch {
+	case t.Kind == tree.Bad && !variable:
+		return target
+	case op == tree.Coalesce && t.Kind != tree.Object && t.Kind != tree.Null && t.Kind != tree.Bad:
+		return w.bad(e.Left.Idx0(), "this is never null, so ??= has no use here")
+	}
+	n := &tree.Assign{Node: node(e, t), Target: target, Op: op}
+	before := w.flow.clone()
+	if variable && op == tree.And {
+		w.flow.assume([]*tree.Var{v.Var})
+	}
+	x := w.present(w.value(e.Right))
+	w.receive(n, x, e.Left)
+	if variable && op != tree.And && t.Kind == tree.Object { // it was there before, or is what was written
+		before.assume([]*tree.Var{v.Var})
+	}
+	if w.flow = merge(before, w.flow); variable && op == tree.And {
+		delete(w.flow.nonNull, v.Var)
+	}
+	switch n.T.Kind {
+	case tree.Object:
+		n.T.Null = op == tree.And || x.Type().Null || x.Type().Kind == tree.Null
+	case tree.Null:
+		n.T = t
 	}
 	return n
 }

@@ -10,20 +10,32 @@ import (
 )
 
 // flow is what is known where the walk stands: which variables are not null
-// though their type allows it, and whether the place can be reached at all.
+// though their type allows it, which have no value yet, and whether the place can be
+// reached at all.
 type flow struct {
 	nonNull map[*tree.Var]bool
+	unset   map[*tree.Var]bool
 	dead    bool
 }
 
-func (f flow) clone() flow { return flow{maps.Clone(f.nonNull), f.dead} }
+func (f flow) clone() flow { return flow{maps.Clone(f.nonNull), maps.Clone(f.unset), f.dead} }
 
 // set notes that v received a value of type t.
 func (f *flow) set(v *tree.Var, t tree.Type) {
+	delete(f.unset, v)
 	if t.Kind == tree.Object && !t.Null {
 		f.assume([]*tree.Var{v})
 		return
 	}
+	delete(f.nonNull, v)
+}
+
+// clear notes that v was declared without a value.
+func (f *flow) clear(v *tree.Var) {
+	if f.unset == nil {
+		f.unset = map[*tree.Var]bool{}
+	}
+	f.unset[v] = true
 	delete(f.nonNull, v)
 }
 
@@ -45,11 +57,17 @@ func merge(a, b flow) flow {
 	if b.dead {
 		return a
 	}
-	both := flow{nonNull: map[*tree.Var]bool{}}
+	both := flow{nonNull: map[*tree.Var]bool{}, unset: maps.Clone(a.unset)}
 	for v := range a.nonNull {
 		if b.nonNull[v] {
 			both.nonNull[v] = true
 		}
+	}
+	for v := range b.unset {
+		if both.unset == nil {
+			both.unset = map[*tree.Var]bool{}
+		}
+		both.unset[v] = true
 	}
 	return both
 }
@@ -146,10 +164,18 @@ func (w *walker) branch(start flow, known []*tree.Var, arm func()) flow {
 // the loop's start is reached again after them.
 func (w *walker) forget(parts ...ast.Node) {
 	for _, p := range parts {
-		assigned(p, func(name string) {
+		assigned(p, func(name string, member bool) {
 			for s := w.scope; s != nil; s = s.up {
-				if b := s.vars[name]; b != nil && b.v != nil {
+				switch b := s.vars[name]; {
+				case b == nil:
+				case b.v != nil && !member:
 					delete(w.flow.nonNull, b.v)
+				case b.thing != nil:
+					for _, x := range b.thing.parts() {
+						if v, ok := x.(*tree.VarRef); ok {
+							delete(w.flow.nonNull, v.Var)
+						}
+					}
 				}
 			}
 		})

@@ -53,12 +53,13 @@ type Result struct {
 }
 
 // Read checks the bodies of a game. Files that are no bodies and that no body
-// imports are left alone.
-func Read(def *schema.Definition, sources map[string][]byte) *Result {
+// imports are left alone. math gives the functions of the maths library, by which
+// constants are computed.
+func Read(def *schema.Definition, sources map[string][]byte, math func(name string) *tree.Func) *Result {
 	files := &Files{}
 	r := &report{files: files}
 	l := &loader{sources: sources, modules: map[string]*module{}, files: files, report: r}
-	b := &bodies{typer: newTyper(def, l), report: r}
+	b := &bodies{typer: newTyper(def, l, math), report: r}
 	b.discover()
 	b.reportInstances()
 	b.unknownExports()
@@ -144,9 +145,13 @@ func (b *bodies) body(body Body) bool {
 		b.report.errorf(s.params.List[len(args)].Idx0(), "%s is called with %s%s", name, arguments(len(args)), hint)
 		return true
 	}
-	in, problem := b.typer.request(s, args[:len(s.params.List)], body.Server)
-	if problem != "" {
+	in, problem := b.typer.request(s, values(args[:len(s.params.List)]...), body.Server)
+	switch {
+	case problem != "":
 		b.report.errorf(s.at, "%s", problem)
+		return true
+	case in.gives != nil:
+		b.report.errorf(s.at, "%s returns %s: what a body returns is not kept, so write it to fields", name, in.gives.called())
 		return true
 	}
 	if body.Fn = in.fn; body.Moment == View && in.fn.Result.Kind != tree.Bool && in.fn.Result.Kind != tree.Bad {
@@ -264,7 +269,7 @@ func Library(sources map[string][]byte) (map[string]*tree.Func, error) {
 	r := &report{files: files}
 	l := &loader{sources: sources, modules: map[string]*module{}, files: files, report: r}
 	def := &schema.Definition{TickRate: 1, Types: []*schema.Type{{Name: "instance"}, {Index: 1, Name: "player", Plural: "players"}}}
-	t := newTyper(def, l)
+	t := newTyper(def, l, func(string) *tree.Func { return nil })
 	t.library = true
 	funcs := map[string]*tree.Func{}
 	var list []*instance
@@ -288,7 +293,7 @@ func Library(sources map[string][]byte) (map[string]*tree.Func, error) {
 			for i := range args {
 				args[i] = number
 			}
-			in, problem := t.request(s, args, false)
+			in, problem := t.request(s, values(args...), false)
 			if problem != "" {
 				r.errorf(s.at, "%s", problem)
 				continue

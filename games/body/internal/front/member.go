@@ -3,6 +3,7 @@ package front
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/grafana/sobek/ast"
@@ -19,13 +20,21 @@ func (w *walker) global(e ast.Expression, name string) bool {
 	return ok && id.Name.String() == name && w.find(name) == nil && w.symbol.module.names[name] == nil
 }
 
-// collection is the type of game.NAME where that names a collection.
+// collection is the type of what names a collection: game.NAME, or a name for that.
 func (w *walker) collection(e ast.Expression) *schema.Type {
-	d, ok := e.(*ast.DotExpression)
-	if !ok || !w.global(d.Left, "game") {
-		return nil
+	switch e := e.(type) {
+	case *ast.DotExpression:
+		if w.global(e.Left, "game") {
+			return w.types[e.Identifier.Name.String()]
+		}
+	case *ast.Identifier:
+		if b := w.find(e.Name.String()); b != nil && b.ready {
+			if c, ok := b.thing.(*collection); ok {
+				return c.of
+			}
+		}
 	}
-	return w.types[d.Identifier.Name.String()]
+	return nil
 }
 
 func (w *walker) collectionNames() string {
@@ -48,32 +57,46 @@ var mathConstants = map[string]float64{
 func (w *walker) dot(e *ast.DotExpression) tree.Expr {
 	name := e.Identifier.Name.String()
 	at := e.Identifier.Idx
+	if s, problem, found := w.exportOf(e); found {
+		return w.useSymbol(s, problem, at)
+	}
 	switch {
 	case w.global(e.Left, "Math"):
-		if v, ok := mathConstants[name]; ok {
-			return &tree.NumberLit{Node: node(e, number), Value: v}
-		}
-		if _, ok := mathFunctions[name]; ok {
-			return w.bad(at, "Math.%s is a function: call it", name)
-		}
-		return w.bad(at, "Math.%s is not part of the body language%s", name, suggest(name, append(keys(mathConstants), keys(mathFunctions)...)))
-	case w.pure:
-		if id := root(e.Left); id == nil || w.symbol.module.names[id.Name.String()] == nil {
-			return w.bad(e.Left.Idx0(), "a constant at the top level is made of numbers and other constants only")
-		}
+		return w.mathMember(name, at)
+	case w.global(e.Left, "Number"):
+		return w.numberMember(name, at)
 	case w.global(e.Left, "game"):
 		return w.gameMember(e.Idx0(), at, name)
 	}
-	if of := w.collection(e.Left); of != nil {
-		if name == "count" {
-			return &tree.Property{Node: node(e, number), What: tree.Count, Of: of}
-		}
-		if name == "length" || name == "size" {
-			return w.bad(at, "a collection's number of objects is its count")
-		}
-		return w.bad(at, "a collection has no \"%s\": it has count, find(), spawn() and for-of%s", name, suggest(name, []string{"count", "find", "spawn"}))
-	}
 	return w.member(w.present(w.object(e.Left)), name, at)
+}
+
+// mathMember is Math.NAME.
+func (w *walker) mathMember(name string, at file.Idx) tree.Expr {
+	if v, ok := mathConstants[name]; ok {
+		return &tree.NumberLit{Node: tree.Node{At: at, T: number}, Value: v}
+	}
+	if _, ok := mathFunctions[name]; ok {
+		return w.bad(at, "Math.%s is a function: call it", name)
+	}
+	return w.bad(at, "Math.%s is not part of the body language%s", name, suggest(name, append(keys(mathConstants), keys(mathFunctions)...)))
+}
+
+// numberConstants are the numbers in Number.
+var numberConstants = map[string]float64{
+	"EPSILON": 0x1p-52, "MAX_SAFE_INTEGER": 1<<53 - 1, "MIN_SAFE_INTEGER": -(1<<53 - 1), "MAX_VALUE": math.MaxFloat64,
+	"MIN_VALUE": math.SmallestNonzeroFloat64, "POSITIVE_INFINITY": math.Inf(1), "NEGATIVE_INFINITY": math.Inf(-1), "NaN": math.NaN(),
+}
+
+// numberMember is Number.NAME.
+func (w *walker) numberMember(name string, at file.Idx) tree.Expr {
+	if v, ok := numberConstants[name]; ok {
+		return &tree.NumberLit{Node: tree.Node{At: at, T: number}, Value: v}
+	}
+	if numberTests[name] {
+		return w.bad(at, "Number.%s is a function: call it", name)
+	}
+	return w.bad(at, "Number.%s is not part of the body language%s", name, suggest(name, append(keys(numberConstants), keys(numberTests)...)))
 }
 
 // gameMember is game.NAME.
@@ -82,8 +105,8 @@ func (w *walker) gameMember(from, at file.Idx, name string) tree.Expr {
 	if f := in.Field(name); f != nil {
 		return w.fieldExpr(nil, in, f, from)
 	}
-	if w.types[name] != nil {
-		return w.bad(at, "a collection is not a value: go over it with for-of, or use its count, find() or spawn()")
+	if of := w.types[name]; of != nil {
+		return &collection{Node: tree.Node{At: at, T: thingNode}, of: of}
 	}
 	switch name {
 	case "tick":
@@ -115,7 +138,7 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 	case tree.Bad:
 		return x
 	case tree.Constants:
-		return w.viewMember(x.(*view), name, at)
+		return x.(thing).member(w, name, at)
 	case tree.Object:
 		x = w.nonNull(x)
 		if f := t.Of.Field(name); f != nil {
@@ -210,8 +233,12 @@ func (w *walker) fieldType(f *schema.Field) tree.Type {
 // constantChain is the name of the constant that a chain of members begins with.
 func (w *walker) constantChain(e ast.Expression) (string, bool) {
 	id := root(e)
-	if id == nil || w.find(id.Name.String()) != nil {
+	if id == nil {
 		return "", false
+	}
+	if b := w.find(id.Name.String()); b != nil {
+		_, ok := b.thing.(*view)
+		return id.Name.String(), ok
 	}
 	s, _ := w.loader.lookup(w.symbol.module, id.Name.String())
 	return id.Name.String(), s != nil && s.kind == symConst
@@ -220,9 +247,6 @@ func (w *walker) constantChain(e ast.Expression) (string, bool) {
 // bracket walks x[y]: an element of a table, or a field whose name is only known
 // when the game runs.
 func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
-	if id := root(e.Left); w.pure && (id == nil || w.symbol.module.names[id.Name.String()] == nil) {
-		return w.bad(e.Left.Idx0(), "a constant at the top level is made of numbers and other constants only")
-	}
 	if of := w.collection(e.Left); of != nil {
 		return w.bad(e.LeftBracket, "objects are found by id: game.%s.find(id)", of.Plural)
 	}
@@ -235,7 +259,7 @@ func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
 	case tree.Bad:
 		return x
 	case tree.Constants:
-		return w.viewIndex(x.(*view), e)
+		return w.thingIndex(x.(thing), e)
 	case tree.Object:
 		return w.named(w.nonNull(x), t, e)
 	case tree.Command:
@@ -244,6 +268,30 @@ func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
 		return w.bad(e.LeftBracket, "a str is taken as a whole: it can be compared, and has a length")
 	}
 	return w.bad(e.LeftBracket, "%s has no elements", t)
+}
+
+// thingIndex is an element of a thing.
+func (w *walker) thingIndex(t thing, e *ast.BracketExpression) tree.Expr {
+	r, ok := t.(*record)
+	if !ok {
+		return w.viewIndex(t.(*view), e)
+	}
+	if s, ok := e.Member.(*ast.StringLiteral); ok {
+		return w.bad(e.LeftBracket, "write .%s instead of [\"%s\"]", s.Value, s.Value)
+	}
+	if r.keys != nil {
+		return w.bad(e.LeftBracket, "the members of %s are named where they are used: %s.%s; what is chosen by a computed name stands among the constants at the top level, or is a field",
+			r.called(), r.called(), r.keys[0])
+	}
+	x := w.want(e.Member, number)
+	if x.Type().Kind == tree.Bad {
+		return x
+	}
+	i, known := w.fold(x)
+	if !known {
+		return w.bad(e.Member.Idx0(), "the index into a list that a body makes is written as a number, as in %s[0]: a list of constants takes any", r.called())
+	}
+	return r.member(w, strconv.FormatFloat(i, 'f', -1, 64), e.Member.Idx0())
 }
 
 // named is a field of an object, of a command or, with obj nil, of the instance by

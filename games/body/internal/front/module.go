@@ -10,6 +10,7 @@ import (
 	"github.com/grafana/sobek/file"
 	"github.com/grafana/sobek/parser"
 	"github.com/grafana/sobek/token"
+	"github.com/grafana/sobek/unistring"
 
 	"gamehoster/games/body/internal/strip"
 	"gamehoster/games/diag"
@@ -38,7 +39,8 @@ const (
 	symFunc symbolKind = iota
 	symConst
 	symImport
-	symBad // refused where it stands
+	symNamespace // import * as NAME
+	symBad       // refused where it stands
 )
 
 // symbol is a name at a module's top level.
@@ -55,8 +57,8 @@ type symbol struct {
 	value  ast.Expression // symConst, and the result of an arrow function without braces
 	busy   bool           // symConst: its value is being looked at
 
-	from     string // symImport: the other module's path, and the name there
-	imported string
+	from     string // symImport and symNamespace: the other module's path
+	imported string // symImport: the name there
 }
 
 // loader parses files on demand, following imports.
@@ -158,8 +160,20 @@ func (l *loader) unparsable(name, text string, base int, why any) {
 // shallow refuses trees that are too deep to be walked recursively.
 func (l *loader) shallow(prog *ast.Program) bool {
 	var roots []ast.Node
+	params := func(p *ast.ParameterList) {
+		if p == nil {
+			return
+		}
+		for _, b := range p.List {
+			roots = append(roots, b.Target)
+			if b.Initializer != nil {
+				roots = append(roots, b.Initializer)
+			}
+		}
+	}
 	function := func(f *ast.FunctionLiteral) {
 		if f != nil && f.Body != nil {
+			params(f.ParameterList)
 			roots = append(roots, f.Body)
 		}
 	}
@@ -173,6 +187,7 @@ func (l *loader) shallow(prog *ast.Program) bool {
 			case *ast.FunctionLiteral:
 				function(v)
 			case *ast.ArrowFunctionLiteral:
+				params(v.ParameterList)
 				switch body := v.Body.(type) {
 				case *ast.BlockStatement:
 					roots = append(roots, body)
@@ -350,8 +365,13 @@ func (l *loader) constants(m *module, d *ast.LexicalDeclaration) (list []*symbol
 	}
 	for _, b := range d.List {
 		id, ok := b.Target.(*ast.Identifier)
-		if !ok || b.Initializer == nil {
+		switch {
+		case b.Initializer == nil:
 			l.report.errorf(b.Idx0(), "a constant is written const NAME = value")
+			l.spoil(m, []*ast.Binding{b})
+			continue
+		case !ok:
+			list = append(list, l.takenApart(m, b.Target, b.Initializer)...)
 			continue
 		}
 		s := &symbol{kind: symConst, name: id.Name.String(), at: id.Idx, value: b.Initializer}
@@ -378,6 +398,61 @@ func (l *loader) constants(m *module, d *ast.LexicalDeclaration) (list []*symbol
 		list = append(list, l.add(m, s))
 	}
 	return list
+}
+
+// takenApart declares the names of a pattern at the top level: each stands for the
+// member or the element that would be read for it.
+func (l *loader) takenApart(m *module, target ast.Expression, from ast.Expression) (list []*symbol) {
+	refuse := func(at file.Idx) {
+		l.report.errorf(at, "a pattern at the top level has names only: { x, y: height } or [x, y]")
+		eachName(target, func(id *ast.Identifier) { l.add(m, &symbol{kind: symBad, name: id.Name.String(), at: id.Idx}) })
+	}
+	switch p := target.(type) {
+	case *ast.Identifier:
+		return []*symbol{l.add(m, &symbol{kind: symConst, name: p.Name.String(), at: p.Idx, value: from})}
+	case *ast.ObjectPattern:
+		for _, prop := range p.Properties {
+			name, inner, at := patternMember(prop)
+			if inner == nil || p.Rest != nil {
+				refuse(p.LeftBrace)
+				return nil
+			}
+			dot := &ast.DotExpression{Left: from, Identifier: ast.Identifier{Name: unistring.NewFromString(name), Idx: at}}
+			list = append(list, l.takenApart(m, inner, dot)...)
+		}
+		return list
+	case *ast.ArrayPattern:
+		for i, el := range p.Elements {
+			if _, initial := withDefault(el); initial != nil || p.Rest != nil {
+				refuse(p.LeftBracket)
+				return nil
+			}
+			if el != nil {
+				index := &ast.NumberLiteral{Idx: el.Idx0(), Value: int64(i)}
+				list = append(list, l.takenApart(m, el, &ast.BracketExpression{Left: from, Member: index, LeftBracket: p.LeftBracket})...)
+			}
+		}
+		return list
+	}
+	refuse(target.Idx0())
+	return nil
+}
+
+// patternMember is the name and the target of a member of a pattern; without a target
+// it is no plain one.
+func patternMember(p ast.Property) (name string, target ast.Expression, at file.Idx) {
+	switch p := p.(type) {
+	case *ast.PropertyShort:
+		if p.Initializer == nil {
+			return p.Name.Name.String(), &p.Name, p.Name.Idx
+		}
+	case *ast.PropertyKeyed:
+		key, ok := p.Key.(*ast.StringLiteral)
+		if target, initial := withDefault(p.Value); ok && !p.Computed && initial == nil {
+			return key.Value.String(), target, key.Idx
+		}
+	}
+	return "", nil, 0
 }
 
 func (l *loader) exported(m *module, d *ast.ExportDeclaration) []*symbol {
@@ -421,8 +496,17 @@ func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 	if c != nil && c.ImportedDefaultBinding != nil {
 		bad(c.ImportedDefaultBinding.Name.String())
 	}
-	if c != nil && c.NameSpaceImport != nil {
-		bad(c.NameSpaceImport.ImportedBinding.String())
+	if c != nil && c.NameSpaceImport != nil && d.FromClause != nil {
+		s := &symbol{kind: symNamespace, name: c.NameSpaceImport.ImportedBinding.String(), at: d.Idx}
+		var problem string
+		if s.from, problem = l.resolve(m.path, spec); problem != "" {
+			l.report.errorf(d.Idx, "%s", problem)
+			s.kind = symBad
+		}
+		l.add(m, s)
+		if c.ImportedDefaultBinding == nil {
+			return
+		}
 	}
 	if c == nil || d.FromClause == nil || c.ImportedDefaultBinding != nil || c.NameSpaceImport != nil || c.NamedImports == nil {
 		problem := `imports go by name: import { wrap } from "./geometry.js"`
@@ -521,6 +605,11 @@ func (l *loader) lookup(m *module, name string) (*symbol, string) {
 	if s != nil && s.kind == symBad {
 		return nil, ""
 	}
+	return l.follow(s, name)
+}
+
+// follow is lookup of a symbol that a module has under a name.
+func (l *loader) follow(s *symbol, name string) (*symbol, string) {
 	for hops := 0; s != nil && s.kind == symImport; hops++ {
 		other := l.load(s.from)
 		if other == nil {

@@ -22,6 +22,16 @@ func children(n ast.Node) (list []ast.Node) {
 			}
 		}
 	}
+	members := func(p ast.Property) {
+		switch p := p.(type) {
+		case *ast.PropertyShort:
+			expr(p.Initializer)
+		case *ast.PropertyKeyed:
+			expr(p.Value)
+		case *ast.SpreadElement:
+			expr(p.Expression)
+		}
+	}
 	bindings := func(bs []*ast.Binding) {
 		for _, b := range bs {
 			expr(b.Target, b.Initializer)
@@ -70,6 +80,9 @@ func children(n ast.Node) (list []ast.Node) {
 		expr(n.Test, n.Update)
 		stmt(n.Body)
 	case *ast.ForOfStatement:
+		if d, ok := n.Into.(*ast.ForDeclaration); ok {
+			expr(d.Target)
+		}
 		expr(n.Source)
 		stmt(n.Body)
 	case *ast.WhileStatement:
@@ -92,28 +105,42 @@ func children(n ast.Node) (list []ast.Node) {
 		expr(n.Expressions...)
 	case *ast.ObjectLiteral:
 		for _, p := range n.Value {
-			if k, ok := p.(*ast.PropertyKeyed); ok {
-				expr(k.Value)
-			}
+			members(p)
 		}
+	case *ast.ObjectPattern:
+		for _, p := range n.Properties {
+			members(p)
+		}
+	case *ast.ArrayPattern:
+		expr(n.Elements...)
 	case *ast.LexicalDeclaration:
 		bindings(n.List)
 	}
 	return list
 }
 
-// assigned calls found with each name that a part of a body assigns to. It
-// goes by name alone: a name in an inner scope counts for the outer one, which
-// errs on the safe side.
-func assigned(n ast.Node, found func(name string)) {
+// assigned calls found with each name that a part of a body assigns to, and whether
+// to a member of what is called that. It goes by name alone: a name in an inner scope
+// counts for the outer one, which errs on the safe side.
+func assigned(n ast.Node, found func(name string, member bool)) {
+	target := func(e ast.Expression) {
+		if id, ok := e.(*ast.Identifier); ok {
+			found(id.Name.String(), false)
+		} else if id := root(e); id != nil {
+			found(id.Name.String(), true)
+		}
+	}
 	switch n := n.(type) {
 	case *ast.AssignExpression:
-		if id, ok := n.Left.(*ast.Identifier); ok {
-			found(id.Name.String())
+		target(n.Left)
+		if p, ok := n.Left.(*ast.ArrayPattern); ok {
+			for _, el := range p.Elements {
+				target(el)
+			}
 		}
 	case *ast.UnaryExpression:
-		if id, ok := n.Operand.(*ast.Identifier); ok && (n.Operator == token.INCREMENT || n.Operator == token.DECREMENT) {
-			found(id.Name.String())
+		if n.Operator == token.INCREMENT || n.Operator == token.DECREMENT {
+			target(n.Operand)
 		}
 	}
 	for _, c := range children(n) {

@@ -8,6 +8,7 @@ import (
 	"github.com/grafana/sobek/token"
 
 	"gamehoster/games/body/internal/tree"
+	"gamehoster/games/schema"
 )
 
 func (w *walker) stmts(list []ast.Statement) (out []tree.Stmt) {
@@ -36,7 +37,7 @@ func (w *walker) stmt(s ast.Statement) []tree.Stmt {
 	case *ast.LexicalDeclaration:
 		return w.declaration(s)
 	case *ast.ExpressionStatement:
-		return []tree.Stmt{&tree.Eval{X: w.effect(s.Expression)}}
+		return w.expression(s.Expression)
 	case *ast.IfStatement:
 		return w.ifStmt(s)
 	case *ast.ReturnStatement:
@@ -58,94 +59,58 @@ func (w *walker) stmt(s ast.Statement) []tree.Stmt {
 	case *ast.VariableStatement:
 		w.errorf(s.Var, "use let or const instead of var")
 		for _, b := range s.List {
-			if id, ok := b.Target.(*ast.Identifier); ok {
-				w.declare(id, badType, false)
-			}
+			w.spoilTarget(b.Target)
 		}
 	default:
+		if f, ok := s.(*ast.FunctionDeclaration); ok && f.Function.Name != nil {
+			w.declare(f.Function.Name, badType, false)
+		}
 		w.errorf(start(s), "%s", refusedStatement(s))
 	}
 	return nil
 }
 
+// expression walks an expression that stands alone.
+func (w *walker) expression(e ast.Expression) []tree.Stmt {
+	if a, ok := e.(*ast.AssignExpression); ok && a.Operator == token.ASSIGN {
+		pattern, ok := a.Left.(*ast.ArrayPattern)
+		list, ok2 := a.Right.(*ast.ArrayLiteral)
+		if ok && ok2 {
+			return w.exchange(pattern, list)
+		}
+	}
+	return []tree.Stmt{&tree.Eval{X: w.effect(e)}}
+}
+
 func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 	for _, b := range d.List {
-		if pattern, ok := b.Target.(*ast.ObjectPattern); ok {
-			if b.Initializer == nil {
-				continue // a syntax error
-			}
-			out = append(out, w.pattern(pattern, b.Initializer, d.Token == token.CONST)...)
-			continue
-		}
-		id, ok := b.Target.(*ast.Identifier)
-		if !ok {
-			w.errorf(b.Idx0(), "lists are not part of the body language: declare one name after the other")
-			continue
-		}
-		if b.Initializer == nil {
-			w.errorf(id.Idx, "\"%s\" needs a first value, which also tells its type: let %s = 0", id.Name, id.Name)
-			w.declare(id, tree.Type{Kind: tree.Bad}, false)
-			continue
-		}
-		x := w.present(w.object(b.Initializer))
-		out = append(out, w.bind(id, x, d.Token == token.CONST)...)
+		id, plain := b.Target.(*ast.Identifier)
+		if b.Initializer != nil {
+			out = append(out, w.initialised(b, d.Token == token.CONST)...)
+		} else if plain {
+			w.flow.clear(w.declare(id, badType, false))
+		} // else it is a syntax error
 	}
 	return out
 }
 
-// pattern declares the names of a pattern with what an expression has under them.
-func (w *walker) pattern(p *ast.ObjectPattern, e ast.Expression, constant bool) []tree.Stmt {
-	if w.global(e, "game") {
-		return w.destructure(p, func(name string, at file.Idx) tree.Expr { return w.gameMember(at, at, name) }, constant)
+// initialised walks NAME = value or PATTERN = value of a declaration.
+func (w *walker) initialised(b *ast.Binding, constant bool) []tree.Stmt {
+	pattern, ok := b.Target.(*ast.ObjectPattern)
+	if ok && w.global(b.Initializer, "game") {
+		from := taken{what: "game", size: -1, read: func(name string, at file.Idx) tree.Expr { return w.gameMember(at, at, name) }}
+		return w.takeApart(pattern, from, constant)
 	}
-	x := w.object(e)
-	if v, ok := x.(*view); ok {
-		v, out := w.captured(v)
-		return append(out, w.destructure(p, func(name string, at file.Idx) tree.Expr { return w.viewMember(v, name, at) }, constant)...)
+	if ok && w.global(b.Initializer, "Math") {
+		from := taken{what: "Math", size: -1, read: func(name string, at file.Idx) tree.Expr { return w.mathMember(name, at) }}
+		return w.takeApart(pattern, from, constant)
 	}
-	if x.Type().Kind == tree.Object {
-		x = w.nonNull(w.present(x))
+	x := w.object(b.Initializer)
+	if _, bad := x.(*tree.NullLit); bad && x.Type().Kind == tree.Bad {
+		w.spoilTarget(b.Target)
+		return nil
 	}
-	v := &tree.Var{Name: "from", Type: x.Type(), Const: true}
-	w.flow.set(v, x.Type())
-	return append([]tree.Stmt{&tree.Decl{Var: v, X: x}}, w.destructure(p, w.memberOf(v), constant)...)
-}
-
-// memberOf reads members of what a variable holds.
-func (w *walker) memberOf(v *tree.Var) func(name string, at file.Idx) tree.Expr {
-	return func(name string, at file.Idx) tree.Expr { return w.member(w.readVar(v, at), name, at) }
-}
-
-// destructure declares the names of { x, y: height } with what read gives for them.
-func (w *walker) destructure(p *ast.ObjectPattern, read func(name string, at file.Idx) tree.Expr, constant bool) (out []tree.Stmt) {
-	if p.Rest != nil {
-		w.errorf(p.Rest.Idx0(), "name each field: the rest of an object cannot be kept")
-	}
-	for _, prop := range p.Properties {
-		var name string
-		var id *ast.Identifier
-		var at file.Idx
-		switch prop := prop.(type) {
-		case *ast.PropertyShort:
-			if prop.Initializer != nil {
-				w.errorf(prop.Initializer.Idx0(), "fields always have a value: leave the default out")
-			}
-			name, id, at = prop.Name.Name.String(), &prop.Name, prop.Name.Idx
-		case *ast.PropertyKeyed:
-			key, ok := prop.Key.(*ast.StringLiteral)
-			target, ok2 := prop.Value.(*ast.Identifier)
-			if !ok || !ok2 || prop.Computed {
-				w.errorf(prop.Idx0(), "a pattern names fields only: { x, y: height }")
-				continue
-			}
-			name, id, at = key.Value.String(), target, key.Idx
-		default:
-			w.errorf(p.LeftBrace, "a pattern names fields only: { x, y: height }")
-			continue
-		}
-		out = append(out, w.bind(id, read(name, at), constant)...)
-	}
-	return out
+	return w.bindTarget(b.Target, w.present(x), constant)
 }
 
 func (w *walker) ifStmt(s *ast.IfStatement) []tree.Stmt {
@@ -164,28 +129,73 @@ func (w *walker) ifStmt(s *ast.IfStatement) []tree.Stmt {
 }
 
 func (w *walker) returnStmt(s *ast.ReturnStatement) []tree.Stmt {
-	n := &tree.Return{}
 	if s.Argument != nil {
-		n.X = w.value(s.Argument)
-		w.returned(n.X)
-	} else if w.returns {
-		w.errorf(s.Return, "\"%s\" returns a value elsewhere, so it must do so here", w.symbol.name)
+		return w.giveBack(s.Argument)
 	}
-	w.flow.dead = true
-	return []tree.Stmt{n}
+	w.leave(s.Return)
+	return []tree.Stmt{&tree.Return{}}
 }
 
-// returned notes the type of a value that the function returns.
-func (w *walker) returned(x tree.Expr) {
-	if !w.returns {
+// leave notes a return of nothing.
+func (w *walker) leave(at file.Idx) {
+	if w.flow.dead = true; w.bare == 0 {
+		w.bare = at
+	}
+}
+
+// giveBack walks what a function returns. What has no value is done, and then nothing
+// is returned.
+func (w *walker) giveBack(e ast.Expression) []tree.Stmt {
+	x := w.expr(e)
+	defer func() { w.flow.dead = true }()
+	if t, ok := x.(thing); ok {
+		return w.giveThing(t)
+	}
+	if x.Type().Kind == tree.Void {
+		w.leave(e.Idx0())
+		return []tree.Stmt{&tree.Eval{X: x}, &tree.Return{}}
+	}
+	x = w.present(w.needValue(x, e.Idx0()))
+	switch {
+	case w.gives != nil:
+		w.errorf(x.Pos(), "\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.gives.called(), x.Type())
+	case !w.returns:
 		w.returns, w.result = true, x.Type()
-		return
+	default:
+		t, ok := join(w.result, x.Type())
+		if !ok {
+			w.errorf(x.Pos(), "\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, x.Type())
+		}
+		w.result = t
 	}
-	t, ok := join(w.result, x.Type())
-	if !ok {
-		w.errorf(x.Pos(), "\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, x.Type())
+	return []tree.Stmt{&tree.Return{X: x}}
+}
+
+// giveThing returns a thing's parts. Its caller knows by them which thing it is.
+func (w *walker) giveThing(t thing) []tree.Stmt {
+	parts := t.parts()
+	r, made := t.(*record)
+	switch {
+	case len(parts) == 0:
+		w.errorf(t.Pos(), "\"%s\" always returns %s: name that where it is called", w.symbol.name, t.called())
+		return nil
+	case made && r.foreign():
+		w.errorf(t.Pos(), "\"%s\" returns an object that it was given: make one of its own, as in return { ...%s }", w.symbol.name, t.called())
+		return nil
+	case w.returns && w.gives == nil:
+		w.errorf(t.Pos(), "\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, t.called())
+		return nil
+	case w.gives == nil:
+		w.returns, w.gives = true, t
+	default:
+		both, ok := sameThing(w.gives, t)
+		if !ok {
+			w.errorf(t.Pos(), "\"%s\" returns %s elsewhere, whose members or their types are others than those of %s: give both the same, in one order", w.symbol.name, w.gives.called(), t.called())
+			return nil
+		}
+		w.gives = both
 	}
-	w.result = t
+	return []tree.Stmt{&tree.Return{X: parts[0], More: parts[1:]}}
 }
 
 func (w *walker) forStmt(s *ast.ForStatement) (out []tree.Stmt) {
@@ -207,30 +217,36 @@ func (w *walker) forStmt(s *ast.ForStatement) (out []tree.Stmt) {
 
 // loop walks the parts of a loop; those that are nil are absent.
 func (w *walker) loop(at file.Idx, test, step ast.Expression, body ast.Statement, late bool) []tree.Stmt {
-	n := &tree.Loop{At: at, Target: w.target("loop"), Late: late}
-	labels := w.takeLabels()
+	n := &tree.Loop{At: at, Target: &tree.Target{Name: "loop"}, Late: late}
+	t := &target{Target: n.Target, loop: true, labels: w.takeLabels()}
 	if always(test) {
 		test = nil
 	}
 	w.forget(test, step, body)
-	start := w.flow.clone()
 	var f facts
 	if test != nil && !late {
 		n.Test, f = w.cond(test)
 	}
-	w.targets = append(w.targets, target{Target: n.Target, loop: true, labels: labels})
-	w.flow.assume(f.yes)
-	n.Body = w.block(body)
-	w.targets = w.targets[:len(w.targets)-1]
-	w.flow = start.clone() // continue may lead to the step from anywhere
+	tested := w.flow.clone()
+	out := w.inside(t, func() {
+		w.flow.assume(f.yes)
+		n.Body = w.block(body)
+	})
+	if w.flow = merge(w.flow, t.next); w.flow.dead {
+		w.flow = tested.clone() // nothing leads here; what stands here has to be sound nevertheless
+	}
 	if test != nil && late {
-		n.Test, _ = w.cond(test)
+		n.Test, f = w.cond(test)
+		tested = w.flow.clone()
 	}
 	if step != nil {
 		n.Step = w.effect(step)
 	}
-	w.flow = start
-	w.flow.dead = test == nil && !jumpsTo(n.Body, n.Target)
+	if w.flow = tested; test == nil {
+		w.flow.dead = true
+	}
+	w.flow.assume(f.no)
+	w.flow = merge(w.flow, out)
 	if test == nil && !leaves(n.Body, n.Target) {
 		w.warnf(at, "nothing ends this loop: it has no break and no return, so it uses up the body's fuel, which drops the body for that tick")
 	}
@@ -278,14 +294,6 @@ func search(body []tree.Stmt, found func(s tree.Stmt) bool) bool {
 	return false
 }
 
-// jumpsTo reports whether a body breaks out to the target.
-func jumpsTo(body []tree.Stmt, to *tree.Target) bool {
-	return search(body, func(s tree.Stmt) bool {
-		b, ok := s.(*tree.Break)
-		return ok && b.Target == to
-	})
-}
-
 // leaves reports whether a loop's body can end the loop: by a break to it or to
 // something around it, or by a return.
 func leaves(body []tree.Stmt, loop *tree.Target) bool {
@@ -322,85 +330,87 @@ func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
 		w.errorf(s.For, "write for (const x of game.things): the loop declares its variable")
 		return nil
 	}
-	id, ok := d.Target.(*ast.Identifier)
-	if !ok {
-		w.errorf(d.Idx, "write for (const x of game.things), and { fields } in the loop's body")
-		return nil
-	}
-	of := w.collection(s.Source)
-	if of == nil {
-		if d, ok := s.Source.(*ast.DotExpression); ok && w.global(d.Left, "game") && w.def.Instance().Field(d.Identifier.Name.String()) == nil {
-			w.expr(d) // there is no such thing
-			return nil
-		}
-		x := w.expr(s.Source)
-		if v, ok := x.(*view); ok {
-			return w.forOfTable(s, id, v)
-		}
-		if x.Type().Kind != tree.Bad {
-			w.errorf(s.Source.Idx0(), "for-of goes over a collection%s", w.collectionNames())
-		}
-		return nil
-	}
-	labels := w.takeLabels()
 	w.push()
 	defer w.pop()
+	w.hoistTarget(d.Target)
+	of, loop := w.overWhat(s, d)
+	if loop != nil {
+		return loop
+	}
+	t := &target{Target: &tree.Target{Name: "each"}, loop: true, labels: w.takeLabels()}
+	if of == nil { // that was told; what is wrong in the body is told as well
+		w.spoilTarget(d.Target)
+		w.inside(t, func() { w.block(s.Body) })
+		return nil
+	}
 	w.forget(s.Body)
 	start := w.flow.clone()
-	n := &tree.ForOf{At: s.For, Target: w.target("each"), Of: of}
-	n.Var = w.declare(id, tree.Type{Kind: tree.Object, Of: of}, d.IsConst)
-	w.targets = append(w.targets, target{Target: n.Target, loop: true, labels: labels})
-	n.Body = w.block(s.Body)
-	w.targets = w.targets[:len(w.targets)-1]
+	n := &tree.ForOf{At: s.For, Target: t.Target, Of: of}
+	object := tree.Type{Kind: tree.Object, Of: of}
+	w.inside(t, func() {
+		if id, ok := d.Target.(*ast.Identifier); ok {
+			n.Var = w.declare(id, object, d.IsConst)
+		} else {
+			n.Var = &tree.Var{Name: "each", Type: object, Const: true}
+			n.Body = w.bindTarget(d.Target, &tree.VarRef{Node: tree.Node{At: d.Idx, T: object}, Var: n.Var}, d.IsConst)
+		}
+		n.Body = append(n.Body, w.block(s.Body)...)
+	})
 	w.flow = start
 	return []tree.Stmt{n}
 }
 
+// overWhat is the type of the collection that a for-of goes over. For a list of
+// constants it gives the statements of the loop instead.
+func (w *walker) overWhat(s *ast.ForOfStatement, d *ast.ForDeclaration) (*schema.Type, []tree.Stmt) {
+	switch x := w.expr(s.Source).(type) {
+	case *collection:
+		return x.of, nil
+	case *view:
+		return nil, w.forOfTable(s, d, x)
+	case *record:
+		w.errorf(s.Source.Idx0(), "for-of goes over a collection or a list of constants: write the steps out, or put the list at the top level")
+	default:
+		if x.Type().Kind != tree.Bad {
+			w.errorf(s.Source.Idx0(), "for-of goes over a collection%s", w.collectionNames())
+		}
+	}
+	return nil, nil
+}
+
 func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
-	labels := w.takeLabels()
-	n := &tree.Switch{Target: w.target("switch"), X: w.present(w.value(s.Discriminant)), Default: -1}
+	t := &target{Target: &tree.Target{Name: "switch"}, labels: w.takeLabels()}
+	n := &tree.Switch{Target: t.Target, X: w.present(w.value(s.Discriminant)), Default: -1}
 	w.push()
 	defer w.pop()
 	for _, c := range s.Body {
 		w.hoist(c.Consequent)
+		w.forget(c.Test)
 	}
-	w.targets = append(w.targets, target{Target: n.Target, labels: labels})
 	start := w.flow.clone()
-	out := start // what is known behind the switch, if no case matches
-	fall := flow{dead: true}
-	for i, c := range s.Body {
-		k := tree.Case{}
-		if c.Test == nil {
-			n.Default = i
-		} else {
-			w.flow = start.clone()
-			k.Test = w.present(w.value(c.Test))
-			w.comparable(tree.Eq, n.X, k.Test, c.Test.Idx0())
-		}
-		w.flow = merge(fall, start).clone()
-		k.Body = w.stmts(c.Consequent)
-		for _, b := range w.scope.vars {
-			b.ready = false // another case may be entered without passing this one
-		}
-		fall = w.flow
-		n.Cases = append(n.Cases, k)
-	}
-	w.targets = w.targets[:len(w.targets)-1]
-	broken := false
-	for _, c := range n.Cases {
-		broken = broken || jumpsTo(c.Body, n.Target)
-	}
-	if n.Default >= 0 && !broken {
-		out = fall
-	} else {
-		w.flow = out.clone()
-		for _, c := range s.Body {
-			w.forget(c.Test)
-			for _, st := range c.Consequent {
-				w.forget(st)
+	fall := flow{dead: true} // what is known at the end of the case before
+	out := w.inside(t, func() {
+		for i, c := range s.Body {
+			k := tree.Case{}
+			if c.Test == nil {
+				n.Default = i
+			} else {
+				w.flow = start.clone()
+				k.Test = w.present(w.value(c.Test))
+				w.comparable(tree.Eq, n.X, k.Test, c.Test.Idx0())
 			}
+			w.flow = merge(fall, start).clone()
+			k.Body = w.stmts(c.Consequent)
+			for _, b := range w.scope.vars {
+				b.ready = false // another case may be entered without passing this one
+			}
+			fall = w.flow
+			n.Cases = append(n.Cases, k)
 		}
-		out = w.flow
+	})
+	out = merge(out, fall)
+	if n.Default < 0 {
+		out = merge(out, start)
 	}
 	w.flow = out
 	return []tree.Stmt{n}
@@ -414,19 +424,14 @@ func (w *walker) labelled(s *ast.LabelledStatement) []tree.Stmt {
 	case *ast.LabelledStatement, *ast.WhileStatement, *ast.DoWhileStatement, *ast.ForStatement, *ast.ForOfStatement, *ast.SwitchStatement:
 		return w.stmt(s.Statement)
 	}
-	n := &tree.Block{Target: w.target("block")}
-	w.targets = append(w.targets, target{Target: n.Target, only: true, labels: w.takeLabels()})
-	start := w.flow.clone()
-	n.Body = w.block(s.Statement)
-	w.targets = w.targets[:len(w.targets)-1]
-	if jumpsTo(n.Body, n.Target) {
-		w.flow = start
-		w.forget(s.Statement)
-	}
+	n := &tree.Block{Target: &tree.Target{Name: "block"}}
+	out := w.inside(&target{Target: n.Target, only: true, labels: w.takeLabels()}, func() { n.Body = w.block(s.Statement) })
+	w.flow = merge(w.flow, out)
 	return []tree.Stmt{n}
 }
 
 func (w *walker) jump(s *ast.BranchStatement) []tree.Stmt {
+	here := w.flow.clone()
 	w.flow.dead = true
 	for i := len(w.targets) - 1; i >= 0; i-- {
 		t := w.targets[i]
@@ -434,9 +439,11 @@ func (w *walker) jump(s *ast.BranchStatement) []tree.Stmt {
 			continue
 		}
 		if s.Token == token.BREAK {
+			t.left = merge(t.left, here)
 			return []tree.Stmt{&tree.Break{Target: t.Target}}
 		}
 		if t.loop {
+			t.next = merge(t.next, here)
 			return []tree.Stmt{&tree.Continue{Target: t.Target}}
 		}
 		if s.Label != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/file"
 
+	"gamehoster/games/body/internal/eval"
 	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/schema"
 )
@@ -24,6 +25,7 @@ type typer struct {
 	types     map[string]*schema.Type // by collection name
 	instances map[string]*instance
 	constants map[*symbol]*constant
+	eval      *eval.Evaluator
 	tables    map[string]*tree.Table // by the view's key
 	spread    map[string]elementsOf  // likewise
 	library   bool                   // the intrinsics are there
@@ -33,15 +35,15 @@ type typer struct {
 // instance is a function for given argument types.
 type instance struct {
 	fn     *tree.Func
+	gives  thing // in place of a value
 	report report
-	walked bool
 	callee map[*instance]bool // of the last walk
 }
 
-func newTyper(def *schema.Definition, l *loader) *typer {
+func newTyper(def *schema.Definition, l *loader, math func(name string) *tree.Func) *typer {
 	t := &typer{
 		def: def, loader: l, files: l.files, types: map[string]*schema.Type{}, instances: map[string]*instance{},
-		constants: map[*symbol]*constant{}, tables: map[string]*tree.Table{}, spread: map[string]elementsOf{},
+		constants: map[*symbol]*constant{}, eval: eval.New(math), tables: map[string]*tree.Table{}, spread: map[string]elementsOf{},
 	}
 	for _, ty := range def.Types[1:] {
 		t.types[ty.Plural] = ty
@@ -49,9 +51,42 @@ func newTyper(def *schema.Definition, l *loader) *typer {
 	return t
 }
 
-// request gives the instance of a function for argument types, walking it when
-// it is new. The problem tells why there is none.
-func (t *typer) request(s *symbol, args []tree.Type, server bool) (in *instance, problem string) {
+// argument is what a function is called with: a value of a type, or a thing, of which
+// its parts are passed.
+type argument struct {
+	t     tree.Type
+	thing thing
+}
+
+func values(types ...tree.Type) (args []argument) {
+	for _, t := range types {
+		args = append(args, argument{t: t})
+	}
+	return args
+}
+
+// key tells arguments apart for which a function has to be walked anew.
+func (a argument) key() string {
+	types := []tree.Type{a.t}
+	key := ""
+	if a.thing != nil {
+		key, types = a.thing.shape(), nil
+		for _, x := range a.thing.parts() {
+			types = append(types, x.Type())
+		}
+	}
+	for _, t := range types {
+		key += "," + t.String()
+		if t.Kind == tree.Command {
+			key += " " + t.Cmd.Name
+		}
+	}
+	return key + ";"
+}
+
+// request gives the instance of a function for arguments, walking it when it is new.
+// The problem tells why there is none.
+func (t *typer) request(s *symbol, args []argument, server bool) (in *instance, problem string) {
 	for i, c := range t.calls {
 		if c == s {
 			names := []string{}
@@ -65,11 +100,9 @@ func (t *typer) request(s *symbol, args []tree.Type, server bool) (in *instance,
 	if server {
 		key += ":server"
 	}
+	key += "("
 	for _, a := range args {
-		key += "," + a.String()
-		if a.Kind == tree.Command {
-			key += " " + a.Cmd.Name
-		}
+		key += a.key()
 	}
 	if in := t.instances[key]; in != nil {
 		return in, ""
@@ -81,10 +114,9 @@ func (t *typer) request(s *symbol, args []tree.Type, server bool) (in *instance,
 	in.report.files = t.files
 	t.instances[key] = in
 	t.calls = append(t.calls, s)
-	w := &walker{typer: t, symbol: s, in: in, args: args, vars: map[*ast.Identifier]*tree.Var{}}
+	w := &walker{typer: t, symbol: s, in: in, args: args, vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}}
 	w.run()
 	t.calls = t.calls[:len(t.calls)-1]
-	in.walked = true
 	return in, ""
 }
 
@@ -93,20 +125,23 @@ type walker struct {
 	*typer
 	symbol *symbol
 	in     *instance
-	args   []tree.Type
-	vars   map[*ast.Identifier]*tree.Var // by declaration, kept from walk to walk
+	args   []argument
+
+	vars     map[*ast.Identifier]*tree.Var // by declaration, kept from walk to walk
+	partVars map[partOf]*tree.Var          // likewise
 
 	changed bool // a type grew: walk again
 	scope   *scope
 	flow    flow
-	targets []target
+	targets []*target
 	labels  []string                   // of the statement that comes next
 	spawned map[*tree.Var]*schema.Type // the variables that spawn() was first assigned to
 	result  tree.Type                  // joined over the returns
+	gives   thing                      // likewise, where they give things
 	returns bool                       // there is a return with a value
+	bare    file.Idx                   // the first one without
 	hole    *ast.Optional              // the ?. of the chain being walked
 	holeVar *tree.Var                  // and the variable that stands for what is before it
-	pure    bool                       // a constant's value: no state, no randomness
 }
 
 // scope is the names of one block.
@@ -117,7 +152,7 @@ type scope struct {
 
 type binding struct {
 	v     *tree.Var
-	view  *view // in place of a variable: a name for a part of a constant
+	thing thing // in place of a variable
 	ready bool  // its declaration was passed
 }
 
@@ -127,6 +162,8 @@ type target struct {
 	loop   bool
 	only   bool // a labelled block, which only its label leaves
 	labels []string
+	left   flow // what is known where break leads, whichever it is
+	next   flow // likewise for continue
 }
 
 // run walks until nothing changes. Types only grow, and each variable's at
@@ -149,33 +186,38 @@ func (w *walker) walk() {
 	w.scope = nil
 	w.targets, w.labels = nil, nil
 	w.spawned = map[*tree.Var]*schema.Type{}
-	w.result, w.returns = tree.Type{Kind: tree.Void}, false
+	w.result, w.gives, w.returns, w.bare = tree.Type{Kind: tree.Void}, nil, false, 0
 	fn.Params, fn.Body = nil, nil
 	w.push()
 	fn.Body = w.params()
 	w.hoist(w.symbol.body)
 	if w.symbol.value != nil {
-		x := w.expr(w.symbol.value)
-		if v, ok := x.(*view); ok {
-			x = w.notValue(v)
-		}
-		w.returned(x)
-		fn.Body = append(fn.Body, &tree.Return{X: x})
-		w.flow.dead = true
+		fn.Body = append(fn.Body, w.giveBack(w.symbol.value)...)
 	} else {
 		fn.Body = append(fn.Body, w.stmts(w.symbol.body)...)
 	}
 	w.pop()
-	if w.returns && !w.flow.dead {
+	switch {
+	case w.returns && w.bare != 0:
+		w.errorf(w.bare, "\"%s\" returns a value elsewhere, so it must do so here", w.symbol.name)
+	case w.returns && !w.flow.dead:
 		w.errorf(w.symbol.at, "\"%s\" returns a value on some paths and none on others", w.symbol.name)
 	}
-	if fn.Result != w.result {
-		fn.Result = w.result
+	w.in.gives, fn.Result, fn.More = w.gives, w.result, nil
+	if w.gives == nil {
+		return
+	}
+	for i, x := range w.gives.parts() {
+		if i == 0 {
+			fn.Result = x.Type()
+		} else {
+			fn.More = append(fn.More, x.Type())
+		}
 	}
 }
 
-// params declares the parameters; patterns among them become declarations that
-// the body begins with.
+// params declares the parameters; patterns and default values among them become
+// declarations that the body begins with.
 func (w *walker) params() (body []tree.Stmt) {
 	p := w.symbol.params
 	if p == nil {
@@ -183,31 +225,77 @@ func (w *walker) params() (body []tree.Stmt) {
 	}
 	if p.Rest != nil {
 		w.errorf(p.Rest.Idx0(), "rest parameters are not part of the body language: name each parameter")
+		w.spoilTarget(p.Rest)
+	}
+	for _, b := range p.List {
+		w.hoistTarget(b.Target)
+	}
+	// What is passed is declared first: the names' own declarations come in their order.
+	passed := make([]tree.Expr, len(p.List))
+	for i, b := range p.List {
+		if i < len(w.args) {
+			passed[i] = w.param(b.Target, w.args[i])
+		}
 	}
 	for i, b := range p.List {
-		if i >= len(w.args) {
-			break // the caller is told
+		x := passed[i]
+		if x == nil && b.Initializer != nil {
+			x = w.present(w.object(b.Initializer))
 		}
-		if b.Initializer != nil {
-			w.errorf(b.Initializer.Idx0(), "parameters have no default values in the body language: pass a value in each call")
-		}
-		switch target := b.Target.(type) {
-		case *ast.Identifier:
-			if w.scope.vars[target.Name.String()] != nil {
-				w.errorf(target.Idx, "\"%s\" is declared twice", target.Name)
-			}
-			v := w.declare(target, w.args[i], false)
-			w.in.fn.Params = append(w.in.fn.Params, v)
-		case *ast.ObjectPattern:
-			v := &tree.Var{Name: "arg", Type: w.args[i], Const: true}
-			w.in.fn.Params = append(w.in.fn.Params, v)
-			body = append(body, w.destructure(target, w.memberOf(v), true)...)
+		id, plain := b.Target.(*ast.Identifier)
+		switch {
+		case x == nil: // the caller is told
+			w.spoilTarget(b.Target)
+		case plain && passed[i] != nil:
+			w.passedName(id, x)
 		default:
-			w.errorf(b.Idx0(), "only names and { fields } of an object can be parameters")
-			w.in.fn.Params = append(w.in.fn.Params, &tree.Var{Name: "arg", Type: w.args[i]})
+			body = append(body, w.bindTarget(b.Target, x, false)...)
 		}
 	}
 	return body
+}
+
+// param declares what an argument comes in.
+func (w *walker) param(target ast.Expression, a argument) tree.Expr {
+	id, plain := target.(*ast.Identifier)
+	if !plain {
+		id = hidden(target)
+	}
+	fn := w.in.fn
+	if a.thing == nil {
+		v := &tree.Var{Name: id.Name.String(), Type: a.t, Const: !plain}
+		if plain {
+			if w.vars[id] == nil {
+				w.vars[id] = v
+			}
+			v = w.vars[id]
+		}
+		fn.Params = append(fn.Params, v)
+		w.flow.set(v, a.t)
+		return &tree.VarRef{Node: tree.Node{At: target.Idx0(), T: a.t}, Var: v}
+	}
+	parts := a.thing.parts()
+	vars := make([]tree.Expr, len(parts))
+	for i, x := range parts {
+		v := &tree.Var{Name: id.Name.String(), Type: x.Type(), Const: true}
+		fn.Params = append(fn.Params, v)
+		w.flow.set(v, x.Type())
+		vars[i] = &tree.VarRef{Node: tree.Node{At: target.Idx0(), T: x.Type()}, Var: v}
+	}
+	t := a.thing.with(vars)
+	if r, ok := t.(*record); ok {
+		return r.given(id.Name.String())
+	}
+	return t
+}
+
+// passedName makes the name of a parameter known that is no pattern.
+func (w *walker) passedName(id *ast.Identifier, x tree.Expr) {
+	if t, ok := x.(thing); ok {
+		w.bindThing(id, t)
+		return
+	}
+	w.declare(id, x.Type(), false)
 }
 
 func (w *walker) errorf(at file.Idx, format string, args ...any) {
@@ -224,8 +312,14 @@ func (w *walker) bad(at file.Idx, format string, args ...any) tree.Expr {
 	return &tree.NullLit{Node: tree.Node{At: at, T: tree.Type{Kind: tree.Bad}}}
 }
 
-// target gives the loop or switch that is being walked something to jump to.
-func (w *walker) target(name string) *tree.Target { return &tree.Target{Name: name} }
+// inside walks what jumps to t can leave, and gives what is known where break leads.
+func (w *walker) inside(t *target, walk func()) flow {
+	t.left, t.next = flow{dead: true}, flow{dead: true}
+	w.targets = append(w.targets, t)
+	walk()
+	w.targets = w.targets[:len(w.targets)-1]
+	return t.left
+}
 
 // takeLabels gives the labels that stand before the statement being walked.
 func (w *walker) takeLabels() []string {
@@ -259,24 +353,14 @@ func (w *walker) hoist(list []ast.Statement) {
 }
 
 func (w *walker) hoistTarget(target ast.Expression) {
-	switch x := target.(type) {
-	case *ast.Identifier:
-		name := x.Name.String()
+	eachName(target, func(id *ast.Identifier) {
+		name := id.Name.String()
 		if w.scope.vars[name] != nil {
-			w.errorf(x.Idx, "\"%s\" is declared twice", name)
+			w.errorf(id.Idx, "\"%s\" is declared twice", name)
 			return
 		}
 		w.scope.vars[name] = &binding{}
-	case *ast.ObjectPattern:
-		for _, p := range x.Properties {
-			switch p := p.(type) {
-			case *ast.PropertyShort:
-				w.hoistTarget(&p.Name)
-			case *ast.PropertyKeyed:
-				w.hoistTarget(p.Value)
-			}
-		}
-	}
+	})
 }
 
 // declare makes a variable known from here on. Its type is at least t.
@@ -287,7 +371,7 @@ func (w *walker) declare(id *ast.Identifier, t tree.Type, constant bool) *tree.V
 		w.vars[id] = v
 	}
 	w.grow(v, t, id.Idx)
-	if b := w.scope.vars[v.Name]; b != nil && b.v == nil {
+	if b := w.scope.vars[v.Name]; b != nil && !b.ready {
 		b.v, b.ready = v, true
 	} else {
 		w.scope.vars[v.Name] = &binding{v: v, ready: true}

@@ -107,6 +107,8 @@ func (f *function) mathCall(x *tree.Math) ir.Expr {
 		return ir.Do(op, args[0])
 	}
 	switch x.Name {
+	case "isNaN", "isFinite", "isInteger", "isSafeInteger":
+		return f.isNumber(x.Name, args[0])
 	case "min", "max":
 		op := ir.MinF64
 		if x.Name == "max" {
@@ -132,6 +134,25 @@ func (f *function) mathCall(x *tree.Math) ir.Expr {
 		return f.pow(args[0], args[1])
 	}
 	return f.library(x.Name, args...)
+}
+
+// isNumber is what Number tells of a number.
+func (f *function) isNumber(what string, x ir.Expr) ir.Expr {
+	return f.seq(func() ir.Expr {
+		v := f.keep(x)
+		size := ir.Do(ir.AbsF64, ir.Read(v))
+		switch what {
+		case "isNaN":
+			return ir.Not(ir.Do(ir.EqF64, ir.Read(v), ir.Read(v)))
+		case "isFinite":
+			return ir.Do(ir.LtF64, size, ir.Num(math.Inf(1)))
+		}
+		whole := ir.Do(ir.EqF64, ir.Do(ir.TruncF64, ir.Read(v)), ir.Read(v))
+		if what == "isSafeInteger" {
+			return ir.Do(ir.AndI32, whole, ir.Do(ir.LeF64, size, ir.Num(1<<53-1)))
+		}
+		return ir.Do(ir.AndI32, whole, ir.Do(ir.LtF64, size, ir.Num(math.Inf(1))))
+	})
 }
 
 // library calls a function of the maths library.

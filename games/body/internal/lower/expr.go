@@ -56,6 +56,8 @@ func (f *function) expr(x tree.Expr) ir.Expr {
 		})
 	case *tree.Call:
 		return f.call(x)
+	case *tree.More:
+		return f.moreOf(x)
 	case *tree.Math:
 		return f.mathCall(x)
 	case *tree.Random:
@@ -112,6 +114,16 @@ func (f *function) effect(x tree.Expr) {
 		for _, y := range x.List {
 			f.effect(y)
 		}
+	case *tree.Logical:
+		test := f.truth(x.X)
+		if x.Op == tree.Or {
+			test = ir.Not(test)
+		}
+		f.emit(&ir.If{Test: test, Then: f.block(func() { f.effect(x.Y) })})
+	case *tree.Cond:
+		test := f.truth(x.Test)
+		then := f.block(func() { f.effect(x.Then) })
+		f.emit(&ir.If{Test: test, Then: then, Else: f.block(func() { f.effect(x.Else) })})
 	case *tree.Intrinsic:
 		if x.What == tree.SetTail {
 			f.emit(&ir.SetGlobal{Global: f.rt.Tail, X: f.expr(x.Args[0])})
@@ -253,6 +265,9 @@ func (f *function) property(x *tree.Property) ir.Expr {
 
 // assign writes and, if its value is used, gives it.
 func (f *function) assign(x *tree.Assign, used bool) ir.Expr {
+	if x.Op.Lazy() {
+		return f.assignLazily(x, used)
+	}
 	switch t := x.Target.(type) {
 	case *tree.VarRef:
 		v := f.local(t.Var)
@@ -280,6 +295,56 @@ func (f *function) assign(x *tree.Assign, used bool) ir.Expr {
 		return f.assignNamed(x, t, used)
 	}
 	panic("no lowering for an assignment")
+}
+
+// assignLazily is a ||= b and its like: what it writes to is found once, and written
+// only where the old value asks for that.
+func (f *function) assignLazily(x *tree.Assign, used bool) ir.Expr {
+	target := f.steady(x.Target)
+	t := target.Type()
+	old := f.keep(f.expr(target))
+	test := ir.Read(old)
+	if x.Op != tree.Coalesce {
+		test = f.truthOf(t, test)
+	}
+	if x.Op != tree.And {
+		test = ir.Not(test)
+	}
+	if !used {
+		f.emit(&ir.If{Test: test, Then: f.block(func() { f.assign(&tree.Assign{Node: x.Node, Target: target, X: x.X}, false) })})
+		return nil
+	}
+	f.emit(&ir.If{Test: test, Then: f.block(func() {
+		f.emit(&ir.Set{Local: old, X: f.assign(&tree.Assign{Node: x.Node, Target: target, X: x.X}, true)})
+	})})
+	return ir.Read(old)
+}
+
+// steady is a target whose object and name have been evaluated, so that it can be
+// read and written.
+func (f *function) steady(target tree.Expr) tree.Expr {
+	kept := func(x tree.Expr) tree.Expr {
+		if x == nil {
+			return nil
+		}
+		if v, ok := x.(*tree.VarRef); ok && !v.Var.Assigned {
+			return x
+		}
+		v := &tree.Var{Name: "of", Type: x.Type(), Const: true}
+		f.stmt(&tree.Decl{Var: v, X: x})
+		return &tree.VarRef{Node: tree.Node{At: x.Pos(), T: v.Type}, Var: v}
+	}
+	switch t := target.(type) {
+	case *tree.Field:
+		c := *t
+		c.Obj = kept(t.Obj)
+		return &c
+	case *tree.Named:
+		c := *t
+		c.Obj, c.Name = kept(t.Obj), kept(t.Name)
+		return &c
+	}
+	return target
 }
 
 // updated is the value to write, given the old one.

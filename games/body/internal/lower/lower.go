@@ -29,6 +29,7 @@ type Lowerer struct {
 	places    []file.Idx
 	logs      []LogSite
 	own       map[*ir.Func]file.Idx // the functions that authors wrote, and where
+	more      map[*tree.Func][]*ir.Data
 }
 
 // New gives a Lowerer. math gives the functions of Math that are no
@@ -36,7 +37,7 @@ type Lowerer struct {
 func New(r *rt.Runtime, faults Faults, math func(name string) *tree.Func) *Lowerer {
 	return &Lowerer{
 		rt: r, faults: faults, math: math,
-		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*tableData{}, texts: map[string]*ir.Data{}, positions: map[file.Idx]int{},
+		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*tableData{}, texts: map[string]*ir.Data{}, more: map[*tree.Func][]*ir.Data{}, positions: map[file.Idx]int{},
 	}
 }
 
@@ -61,7 +62,7 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	}
 	f := &ir.Func{Name: t.Name, Result: typeOf(t.Result)}
 	l.funcs[t] = f
-	fn := &function{Lowerer: l, fn: f, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, slots: map[*tree.Var]*ir.Data{}, jumps: map[*tree.Target]jump{}}
+	fn := &function{Lowerer: l, of: t, fn: f, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, slots: map[*tree.Var]*ir.Data{}, jumps: map[*tree.Target]jump{}}
 	fn.base = &ir.Local{Name: "base", Type: ir.I32}
 	f.Params = []*ir.Local{fn.base}
 	for _, p := range t.Params {
@@ -115,6 +116,7 @@ func typeOf(t tree.Type) ir.Type {
 // function lowers one function.
 type function struct {
 	*Lowerer
+	of      *tree.Func
 	fn      *ir.Func
 	server  bool
 	trusted bool // of the maths library: its indices are inside its tables
@@ -209,11 +211,7 @@ func (f *function) stmt(s tree.Stmt) {
 	case *tree.Continue:
 		f.emit(&ir.Br{Label: f.jumps[s.Target].next})
 	case *tree.Return:
-		r := &ir.Return{}
-		if s.X != nil {
-			r.X = f.expr(s.X)
-		}
-		f.emit(r)
+		f.giveBack(s)
 	}
 }
 

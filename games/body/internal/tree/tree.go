@@ -23,7 +23,7 @@ const (
 	Null      // the type of null alone
 	Object    // a player or an entity
 	Command   // the command that a handler was called with
-	Constants // a list or an object among the constants, which is no value
+	Constants // of what is no value: a table, a collection, an object that a body makes
 )
 
 // Type is the type of an expression.
@@ -77,6 +77,7 @@ type Func struct {
 	Library bool // of the maths library
 	Params  []*Var
 	Result  Type
+	More    []Type // of what it gives besides; see More
 	Body    []Stmt
 }
 
@@ -127,7 +128,12 @@ const (
 	BitNot
 	And
 	Or
+	Coalesce // ??, in an Assign
 )
+
+// Lazy reports whether the operator's right side is only evaluated where the left
+// one asks for it.
+func (op Op) Lazy() bool { return op >= And }
 
 // Builtin is a property that no definition declares.
 type Builtin uint8
@@ -200,7 +206,8 @@ type (
 		X, Y Expr
 	}
 	// Logical is And or Or: it yields one of its operands. Mixed operands are of
-	// different types, of which only the truth is used.
+	// different types, of which only the truth is used. Where its value is dropped Y
+	// may have none.
 	Logical struct {
 		Node
 		Op    Op
@@ -221,13 +228,14 @@ type (
 		Var  *Var
 		Rest Expr
 	}
-	// Cond is Test ? Then : Else.
+	// Cond is Test ? Then : Else. Where its value is dropped they may have none.
 	Cond struct {
 		Node
 		Test, Then, Else Expr
 	}
-	// Assign writes a VarRef, a Field or the Open property. With Op, the old value
-	// is its left operand. Its value is the new one or, with Old, the one before.
+	// Assign writes a VarRef, a Field, a Named or the Open property. With Op, the old
+	// value is its left operand; with a lazy one X is evaluated and written only where
+	// that asks for it. Its value is the new one or, with Old, the one before.
 	Assign struct {
 		Node
 		Target Expr
@@ -246,7 +254,14 @@ type (
 		Fn   *Func
 		Args []Expr
 	}
-	// Math calls a function of Math.
+	// More is one of the values that a function gave besides its result when it was
+	// called last. It is read right behind the call.
+	More struct {
+		Node
+		Fn    *Func
+		Index int
+	}
+	// Math calls a function of Math, or one of Number's that tells of a number.
 	Math struct {
 		Node
 		Name string
@@ -421,8 +436,11 @@ type (
 	Break struct{ Target *Target }
 	// Continue starts its target's next round.
 	Continue struct{ Target *Target }
-	// Return ends the function; X may be nil.
-	Return struct{ X Expr }
+	// Return ends the function; X may be nil. More are the values for Func.More.
+	Return struct {
+		X    Expr
+		More []Expr
+	}
 )
 
 // Case is one case of a Switch; Test is nil for the default.

@@ -35,6 +35,7 @@ func (w walk) stmts(list []Stmt) {
 			}
 		case *Return:
 			w.exprs(s.X)
+			w.exprs(s.More...)
 		}
 	}
 }
