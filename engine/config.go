@@ -32,6 +32,10 @@ type Config struct {
 
 	Ready    func(*Box)       // called once, when the port is open and the games are built; may be nil
 	OnChange func(box.Change) // called when a game was built, rejected or removed; may be nil
+
+	// FileName is what the log calls a file of the game in dir where one of its bodies
+	// fails or logs; the file's path in the game where nil. It is called by loops.
+	FileName func(dir, file string) string
 }
 
 // The defaults of Config.

@@ -214,6 +214,9 @@ func (b *Box) housekeeping() {
 // apply brings the loops to what the catalog has found.
 func (b *Box) apply(c box.Change) {
 	if c.New != nil {
+		if name := b.cfg.FileName; name != nil {
+			c.New.File = func(file string) string { return name(c.New.Place.Dir, file) }
+		}
 		for _, l := range b.loops {
 			l.Post(&worker.AddGame{Game: &c.New.Game})
 		}

@@ -23,6 +23,13 @@ type statsReport struct {
 type gameReport struct {
 	Hash      string           `json:"hash"` // of the definition
 	Instances []instanceReport `json:"instances"`
+	Faults    []faultReport    `json:"faults"` // of bodies, since the game was loaded
+}
+
+type faultReport struct {
+	Error    string `json:"error"` // of the last that was logged: place, body, reason, actor, tick
+	Instance string `json:"instance"`
+	Times    uint64 `json:"times"`
 }
 
 type instanceReport struct {
@@ -40,14 +47,24 @@ func (b *Box) stats() (any, error) {
 	names := map[uint64]string{}
 	for _, l := range b.catalog.Games() {
 		names[l.Number] = l.Place.Game
-		report.Games[l.Place.Game] = gameReport{Hash: fmt.Sprintf("%016x", l.Hash), Instances: []instanceReport{}}
+		report.Games[l.Place.Game] = gameReport{Hash: fmt.Sprintf("%016x", l.Hash), Instances: []instanceReport{}, Faults: []faultReport{}}
 	}
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for _, l := range b.loops {
 		report.Loops = append(report.Loops, l.Stats())
 		asked.Add(1)
-		ok := l.Post(&worker.Inspect{Reply: func(all []worker.InstanceInfo) {
+		ok := l.Post(&worker.Inspect{Faults: func(all []worker.FaultInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, f := range all {
+				if name, live := names[f.Game]; live {
+					g := report.Games[name]
+					g.Faults = append(g.Faults, faultReport{Error: f.Error, Instance: f.Instance, Times: f.Times})
+					report.Games[name] = g
+				}
+			}
+		}, Reply: func(all []worker.InstanceInfo) {
 			defer asked.Done()
 			mu.Lock()
 			defer mu.Unlock()

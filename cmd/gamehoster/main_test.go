@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -258,6 +260,60 @@ func TestDevOnABadLine(t *testing.T) {
 	defer answer.Body.Close()
 	if took := time.Since(began); answer.StatusCode != http.StatusOK || took < 300*time.Millisecond {
 		t.Errorf("status %d after %v", answer.StatusCode, took)
+	}
+}
+
+// A body that fails, and one that logs, say where in words that a terminal makes a
+// link of, and so does what the server tells about itself.
+func TestDevShowsWhereBodiesFail(t *testing.T) {
+	t.Chdir(t.TempDir())
+	place(t, "all/dots", dots)
+	place(t, "all", map[string]string{"_shared/maths.js": "const T = [1, 2];\nexport function pick(i) {\n  return T[i];\n}\n"})
+	place(t, "all/dots", map[string]string{
+		"player.js":          "import { pick } from \"./_shared/maths.js\";\nexport function update(player) {\n  player.x = pick(player.id + 7);\n}\n",
+		"player.server.js":   "export function join(player) {\n  log(\"hello\");\n}\n",
+		"instance.server.js": "export function update() {\n  let n = 1;\n  while (n > 0) n += game.tick;\n}\n",
+	})
+	out := start(t, "dev", "all")
+	host := out.until(t, `Play at  http://(localhost:\d+)/\n(?s:.*)Ctrl-C stops`)[1]
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /dots HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n", host)
+	shared := filepath.Join("all", "_shared", "maths.js") + ":3:10"
+	own := filepath.Join("all", "dots", "instance.server.js") + ":3:3"
+	out.until(t, `level=ERROR msg="a body failed.*error="`+regexp.QuoteMeta(shared)+`: player\.update: a table was read out of range \(actor 1, tick \d+\)" times=1`)
+	out.until(t, `level=ERROR msg="a body failed.*error="`+regexp.QuoteMeta(own)+`: instance\.server\.update: ran too long: an endless loop \(actor 0, tick \d+\)" times=1`)
+	out.until(t, `msg=hello .*at=`+regexp.QuoteMeta(filepath.Join("all", "dots", "player.server.js")+":2:3"))
+
+	resp, err := http.Get("http://" + host + "/_dev/stats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var stats struct {
+		Games map[string]struct {
+			Faults []struct {
+				Error string
+				Times int
+			}
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&stats); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{shared, own} {
+		n := 0
+		for _, f := range stats.Games["dots"].Faults {
+			if strings.HasPrefix(f.Error, at+": ") && f.Times > 0 {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("the stats tell %d times of %s: %+v", n, at, stats)
+		}
 	}
 }
 

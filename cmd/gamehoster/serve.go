@@ -65,6 +65,7 @@ func (c *devCommand) Run(env *environment) error {
 	}
 	cfg.Dir, cfg.Dev = c.Dir, true
 	cfg.OnChange = told.change
+	cfg.FileName = shown
 	for _, dir := range gameFolders(c.Dir) {
 		// A box passes over folders that cannot be games, for it cannot tell whether
 		// they are meant to be.

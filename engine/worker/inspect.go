@@ -19,8 +19,20 @@ type DropGame struct {
 	Done   func()
 }
 
-// Inspect asks a loop what it is running. Reply is called on the loop.
-type Inspect struct{ Reply func([]InstanceInfo) }
+// Inspect asks a loop what it is running. Reply is called on the loop, after Faults if
+// that is there.
+type Inspect struct {
+	Reply  func([]InstanceInfo)
+	Faults func([]FaultInfo)
+}
+
+// FaultInfo tells of one way in which a body fails.
+type FaultInfo struct {
+	Game     uint64 // its number
+	Instance string // the last that was logged, and
+	Error    string // what was: place, body, reason, actor, tick
+	Times    uint64 // since the game was loaded
+}
 
 // InstanceInfo describes one running instance.
 type InstanceInfo struct {
@@ -64,6 +76,17 @@ func (h *Host) OnPost(m loop.Message) {
 					Players: in.sim.Players(), Sockets: len(in.sockets), Missed: sh.schedule.missed, Hashes: in.hashes.list(),
 				})
 			}
+		}
+		if m.Faults != nil {
+			var faults []FaultInfo
+			for _, sh := range h.games {
+				for _, c := range sh.faults {
+					f := c.last
+					f.Times = c.total
+					faults = append(faults, f)
+				}
+			}
+			m.Faults(faults)
 		}
 		m.Reply(all)
 	}

@@ -33,6 +33,6 @@ func (sh *shard) logged(in *tick.Instance, l tick.LogReport) {
 			continue
 		}
 		b.lines++
-		log.Info(line.Text, "game", sh.game.Name, "instance", in.Name(), "tick", l.Tick, "actor", line.Actor, "at", line.At.String())
+		log.Info(line.Text, "game", sh.game.Name, "instance", in.Name(), "tick", l.Tick, "actor", line.Actor, "at", sh.game.at(line.At).String())
 	}
 }

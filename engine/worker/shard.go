@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gamehoster/games/body"
+	"gamehoster/games/diag"
 	"gamehoster/games/schema"
 	"gamehoster/tick"
 	"gamehoster/tick/vm"
@@ -38,6 +39,15 @@ type Game struct {
 	Code    *vm.Compiled // of the program; outlives the loops' use of it
 	Hash    uint64       // of the definition
 	Boss    Boss
+	File    func(path string) string // what the log calls a file of the game; nil: its path in the game
+}
+
+// at is a position in the game's files as the log has it.
+func (g *Game) at(p diag.Position) diag.Position {
+	if g.File != nil {
+		p.File = g.File(p.File)
+	}
+	return p
 }
 
 // shard is one game's part of a loop.
@@ -59,8 +69,10 @@ type faultKey struct {
 }
 
 type faultCount struct {
-	logged int64
-	count  uint64
+	logged int64  // when
+	count  uint64 // since then
+	total  uint64
+	last   FaultInfo // as logged
 }
 
 func newShard(h *Host, g *Game) *shard {
@@ -258,11 +270,14 @@ func (sh *shard) fault(in *tick.Instance, f tick.FaultReport) {
 		sh.faults[k] = c
 	}
 	c.count++
+	c.total++
 	if now-c.logged < faultLogPeriod {
 		return
 	}
+	f.Pos = sh.game.at(f.Pos)
+	c.last = FaultInfo{Game: sh.game.Number, Instance: in.Name(), Error: f.String()}
 	sh.host.opts.Log.Error("a body failed; its effects were dropped for that actor and tick",
-		"game", sh.game.Name, "instance", in.Name(), "error", f.String(), "times", c.count)
+		"game", sh.game.Name, "instance", in.Name(), "error", c.last.Error, "times", c.count)
 	c.logged, c.count = now, 0
 }
 
