@@ -10,7 +10,8 @@ import (
 )
 
 // watched is an instance with a client that runs its bodies and a thin one, both of
-// which must hold the server's state at each send.
+// which must hold the server's state at each send. In games with view bodies they are
+// players, which see everything.
 type watched struct {
 	t     *testing.T
 	in    *Instance
@@ -31,7 +32,13 @@ func watch(t *testing.T, g *ticktest.Game, o Options) *watched {
 			t.Fatal(err)
 		}
 		w.ends = append(w.ends, c)
-		w.views = append(w.views, in.Attach(0, ViewerOptions{Watch: true, Thin: thin}))
+		p := uint32(0)
+		if in.shard.rules.view {
+			if p, err = in.Join("p"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.views = append(w.views, in.Attach(p, ViewerOptions{Watch: p == 0, Thin: thin}))
 	}
 	return w
 }
@@ -48,7 +55,11 @@ func (w *watched) tick() {
 		if c.Err != nil || c.Resyncs > 0 {
 			w.t.Fatalf("tick %d: %v, %s", w.in.tick, c.Err, c.Lost)
 		}
-		if err := c.Compare(w.in.shard.layout, w.in.block, nil, nil); err != nil {
+		var holds func(id uint32) bool
+		if w.in.shard.rules.view {
+			holds = func(uint32) bool { return true }
+		}
+		if err := c.Compare(w.in.shard.layout, w.in.block, nil, holds); err != nil && c.Ready {
 			w.t.Fatal(err)
 		}
 		for _, a := range c.Acks {
@@ -175,9 +186,10 @@ func sendAll2(in *Instance, v *Viewer, s Sink) {
 	v.Send(s)
 }
 
-// storm is a game in which a type's objects all go and come at once.
-func storm(most int, shared bool) (g *ticktest.Game, do func(spawn, remove int)) {
-	d := testDef(20, 10, 2)
+// storm is a game in which a type's objects all go and come at once, with a view body
+// that sees them all if asked for.
+func storm(most int, shared, view bool) (g *ticktest.Game, do func(spawn, remove int)) {
+	d := testDef(20, 10, 4)
 	d.BytesPerSend = 1 << 20
 	d.Types[rock].Max = most
 	side := schema.OnServer
@@ -208,16 +220,30 @@ func storm(most int, shared bool) (g *ticktest.Game, do func(spawn, remove int))
 			w.Set(r, rockX, w.Get(r, rockX)+1)
 		}},
 	}}
+	if view {
+		g.Bodies = append(g.Bodies, ticktest.Body{Step: ticktest.View, Side: schema.OnServer, Type: rock,
+			See: func(*ticktest.World, ticktest.Object, ticktest.Object, bool) bool { return true }})
+	}
 	return g, func(s, r int) { spawn[tick+1], remove[tick+1] = s, r }
 }
 
+// kinds are the ways in which objects are made and told of.
+var kinds = []struct {
+	name         string
+	shared, view bool
+}{{"server", false, false}, {"shared", true, false}, {"server, views", false, true}, {"shared, views", true, true}}
+
 // Whole types go and come in one tick, made by shared bodies or by the server's.
 func TestRemovalStorms(t *testing.T) {
-	for _, shared := range []bool{false, true} {
-		t.Run(fmt.Sprint("shared ", shared), func(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
 			const most = 300
-			g, do := storm(most, shared)
+			g, do := storm(most, k.shared, k.view)
 			w := watch(t, g, Options{})
+			for range 2 {
+				w.tick()
+			}
+			rest := len(w.in.history.objects)
 			for round := range 60 {
 				do(most, 0)
 				w.tick()
@@ -235,8 +261,8 @@ func TestRemovalStorms(t *testing.T) {
 					t.Fatalf("round %d: %d are left", round, n)
 				}
 			}
-			if len(w.in.history.gone) > 4*most || len(w.in.history.objects) != 1 {
-				t.Errorf("%d objects and %d removals are remembered", len(w.in.history.objects), len(w.in.history.gone))
+			if len(w.in.history.gone) > 4*most || len(w.in.history.objects) != rest || w.in.history.slots > uint32(2*most+rest) {
+				t.Errorf("%d objects and %d removals are remembered, in %d slots", len(w.in.history.objects), len(w.in.history.gone), w.in.history.slots)
 			}
 		})
 	}
@@ -244,11 +270,11 @@ func TestRemovalStorms(t *testing.T) {
 
 // Exactly as many objects as there may be, one less, and one more, which is none.
 func TestMostObjects(t *testing.T) {
-	for _, shared := range []bool{false, true} {
+	for _, k := range kinds {
 		for _, most := range []int{1, 2, 63, 64, 65} {
 			for _, spawn := range []int{most - 1, most, most + 1} {
-				t.Run(fmt.Sprintf("%d of %d, shared %v", spawn, most, shared), func(t *testing.T) {
-					g, do := storm(most, shared)
+				t.Run(fmt.Sprintf("%d of %d, %s", spawn, most, k.name), func(t *testing.T) {
+					g, do := storm(most, k.shared, k.view)
 					w := watch(t, g, Options{})
 					for range 4 {
 						w.tick()
@@ -282,10 +308,28 @@ func TestMostObjects(t *testing.T) {
 // Who joins at tick 10,000,000 plays within a second: it holds the world with the first
 // send after its join, and its first command runs where it was meant to.
 func TestLateJoin(t *testing.T) {
+	for _, view := range []bool{false, true} {
+		t.Run(fmt.Sprint("views ", view), func(t *testing.T) { lateJoin(t, view) })
+	}
+}
+
+func lateJoin(t *testing.T, view bool) {
 	m := tame
 	d := testDef(30, 15, 4)
 	d.BytesPerSend = 1 << 20
-	w := watch(t, testGame(d, &m), Options{StartTick: 10_000_000 - 200})
+	g := testGame(d, &m)
+	if view {
+		// Where existence is the server's, bodies do not do things to others.
+		g, _ = storm(20, false, true)
+		d = g.Def
+		all := testGame(d, &m).Bodies
+		for _, b := range all {
+			if b.Step == ticktest.Handle && b.Command == move || b.Step == ticktest.Start {
+				g.Bodies = append(g.Bodies, b)
+			}
+		}
+	}
+	w := watch(t, g, Options{StartTick: 10_000_000 - 200})
 	for w.in.tick < 10_000_000 {
 		w.tick()
 	}
@@ -293,7 +337,7 @@ func TestLateJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := testGame(d, &m).Module().NewClient(false)
+	c, err := g.Module().NewClient(false)
 	if err != nil {
 		t.Fatal(err)
 	}

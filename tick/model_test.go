@@ -27,15 +27,15 @@ type model struct {
 	shard  *Shard
 	in     *Instance
 	ends   []*end
-	ids    map[uint32]bool   // ids of players ever given
-	dead   map[uint32]uint32 // ids of objects that are no more, and since when
-	exact  bool              // worlds are equal at each send
-	hashes bool              // clients tell their hashes
-	skips  bool              // sockets do not always drain
-	still  bool              // nobody comes or goes
-	quiet  bool              // nothing new happens
-	budget bool              // not all that has changed has room
-	late   int               // ticks that commands are late at most
+	ids    map[uint32]bool // ids of players ever given
+	given  givenIDs
+	exact  bool // worlds are equal at each send
+	hashes bool // clients tell their hashes
+	skips  bool // sockets do not always drain
+	still  bool // nobody comes or goes
+	quiet  bool // nothing new happens
+	budget bool // not all that has changed has room
+	late   int  // ticks that commands are late at most
 }
 
 // end is one client and what the line does to it.
@@ -75,7 +75,7 @@ func newModel(t *testing.T, seed uint64, d *schema.Definition, mood mood, o Opti
 // startModel starts a model some of whose fields are set.
 func startModel(m *model, t *testing.T, seed uint64, d *schema.Definition, mood mood, o Options) *model {
 	m.t, m.rng, m.mood = t, rand.New(rand.NewPCG(seed, 1)), mood
-	m.ids, m.dead = map[uint32]bool{}, map[uint32]uint32{}
+	m.ids, m.given = map[uint32]bool{}, givenIDs{}
 	if !m.budget {
 		d.BytesPerSend = 1 << 20
 	}
@@ -118,7 +118,7 @@ func (m *model) tick() {
 		return
 	}
 	m.in.Commit()
-	m.checkIDs()
+	m.given.check(m.t, m.in)
 	kept := m.ends[:0]
 	for _, e := range m.ends {
 		if !e.v.Attached() {
@@ -136,26 +136,29 @@ func (m *model) tick() {
 	m.ends = kept
 }
 
-// checkIDs sees to it that an id that was given back is never given again. A rewind
-// may bring the object back or turn the counter back.
-func (m *model) checkIDs() {
-	now := m.in.counters()
-	for _, g := range m.in.history.gone {
-		if g.send == m.in.sends {
-			m.dead[g.id] = m.in.tick
+// givenIDs is the ids of objects that are no more, and since when.
+type givenIDs map[uint32]uint32
+
+// check sees to it that an id that was given back is never given again. A rewind may
+// bring the object back or turn the counter back.
+func (dead givenIDs) check(t *testing.T, in *Instance) {
+	now := in.counters()
+	for _, g := range in.history.gone {
+		if g.send == in.sends {
+			dead[g.id] = in.tick
 		}
 	}
-	for id := range m.dead {
+	for id := range dead {
 		if id&1 == 0 && id >= now[1-id>>1&1] {
-			delete(m.dead, id)
+			delete(dead, id)
 		}
 	}
-	for _, o := range m.in.history.objects {
-		since, dead := m.dead[o.id]
-		if dead && (o.id&1 == 1 || m.in.tick-since > m.in.shard.rules.back+2*m.in.shard.rules.perSend) {
-			m.t.Fatalf("id %d is back", o.id)
+	for _, o := range in.history.objects {
+		since, was := dead[o.id]
+		if was && (o.id&1 == 1 || in.tick-since > in.shard.rules.back+2*in.shard.rules.perSend) {
+			t.Fatalf("id %d is back", o.id)
 		}
-		delete(m.dead, o.id)
+		delete(dead, o.id)
 	}
 }
 

@@ -168,6 +168,7 @@ type viewModel struct {
 	in     *Instance
 	module *ticktest.Module
 	ends   []*viewEnd
+	given  givenIDs
 	late   int
 	skips  bool
 	tight  bool // not all has room
@@ -197,10 +198,10 @@ func (e *viewEnd) Message(p []byte) {
 	e.c.Message(p)
 }
 
-func newViewModel(t *testing.T, seed uint64, d *schema.Definition) *viewModel {
-	m := &viewModel{t: t, rng: rand.New(rand.NewPCG(seed, 5))}
+func newViewModel(t *testing.T, seed uint64, d *schema.Definition, o Options) *viewModel {
+	m := &viewModel{t: t, rng: rand.New(rand.NewPCG(seed, 5)), given: givenIDs{}}
 	g := viewGame(d)
-	in, err := newTestShard(t, g, Options{}).Create("views", seed, seed)
+	in, err := newTestShard(t, g, o).Create("views", seed, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,6 +258,7 @@ func (m *viewModel) tick() {
 		return
 	}
 	m.in.Commit()
+	m.given.check(m.t, m.in)
 	kept := m.ends[:0]
 	for _, e := range m.ends {
 		if !e.v.Attached() {
@@ -358,10 +360,14 @@ func TestModelViews(t *testing.T) {
 		late   int
 		skips  bool
 		budget int
-	}{{"in time", 0, false, 1 << 20}, {"late", 10, false, 1 << 20}, {"skipped", 0, true, 1 << 20}, {"late and skipped", 10, true, 1 << 20}, {"tight", 10, true, 150}} {
+		start  uint32
+	}{
+		{"in time", 0, false, 1 << 20, 0}, {"late", 10, false, 1 << 20, 0}, {"skipped", 0, true, 1 << 20, 0},
+		{"late and skipped", 10, true, 1 << 20, 0}, {"tight", 10, true, 150, 0}, {"wrap", 10, true, 400, 1<<32 - 150},
+	} {
 		for _, seed := range seeds(5) {
 			t.Run(fmt.Sprintf("%s, seed %d", c.name, seed), func(t *testing.T) {
-				m := newViewModel(t, seed, viewDef(60, c.budget))
+				m := newViewModel(t, seed, viewDef(60, c.budget), Options{StartTick: c.start})
 				m.late, m.skips, m.tight = c.late, c.skips, c.budget < 1000
 				for range *modelTicks / 2 {
 					m.tick()
