@@ -13,6 +13,15 @@ type Rewriter struct {
 	Stmt   func(Stmt) []Stmt
 	Locals map[*Local]*Local
 	Labels map[*Label]*Label
+
+	one [1]Stmt
+}
+
+// One is the list of one statement, for Stmt to give back. It is good until the next
+// call, as the list is read at once.
+func (r *Rewriter) One(s Stmt) []Stmt {
+	r.one[0] = s
+	return r.one[:]
 }
 
 // Body gives the changed list of statements.
@@ -72,8 +81,8 @@ func (r *Rewriter) label(l *Label) *Label {
 	return l
 }
 
-// equal reports whether two lists are the same list.
-func equal(a, b []Stmt) bool {
+// Same reports whether two lists are the same list, so that nothing was changed.
+func Same(a, b []Stmt) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -104,15 +113,15 @@ func (r *Rewriter) stmt(s Stmt) Stmt {
 			return &Eval{x}
 		}
 	case *If:
-		if test, then, other := r.Value(s.Test), r.Body(s.Then), r.Body(s.Else); test != s.Test || !equal(then, s.Then) || !equal(other, s.Else) {
+		if test, then, other := r.Value(s.Test), r.Body(s.Then), r.Body(s.Else); test != s.Test || !Same(then, s.Then) || !Same(other, s.Else) {
 			return &If{test, then, other}
 		}
 	case *Block:
-		if l, body := r.label(s.Label), r.Body(s.Body); l != s.Label || !equal(body, s.Body) {
+		if l, body := r.label(s.Label), r.Body(s.Body); l != s.Label || !Same(body, s.Body) {
 			return &Block{l, body}
 		}
 	case *Loop:
-		if l, body := r.label(s.Label), r.Body(s.Body); l != s.Label || !equal(body, s.Body) {
+		if l, body := r.label(s.Label), r.Body(s.Body); l != s.Label || !Same(body, s.Body) {
 			return &Loop{l, body}
 		}
 	case *Br:
@@ -160,7 +169,7 @@ func (r *Rewriter) expr(x Expr) Expr {
 			return &Call{x.Fn, args}
 		}
 	case *Seq:
-		if body, v := r.Body(x.Body), r.Value(x.Value); !equal(body, x.Body) || v != x.Value {
+		if body, v := r.Body(x.Body), r.Value(x.Value); !Same(body, x.Body) || v != x.Value {
 			return &Seq{body, v}
 		}
 	}

@@ -45,7 +45,10 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 		e.loadFuel()
 	}
 	e.ways = ways(body)
-	e.stmts(touched(body))
+	if !e.onClient() {
+		body = touched(body)
+	}
+	e.stmts(body)
 	if f.Result != ir.Void {
 		e.c.Op(wasm.OpUnreachable) // the front end made sure of a return
 	} else {
@@ -310,7 +313,7 @@ var (
 const (
 	opDemote  = 0xb6
 	opPromote = 0xbb
-	opF64Eq   = 0x61
+	opF64Ge   = 0x66
 )
 
 func (e *emitter) store(s *ir.Store) {
@@ -360,15 +363,22 @@ func (e *emitter) canonical(m ir.Mem, x ir.Expr) {
 		e.nan = e.newLocal(wasm.F64)
 	}
 	e.c.Idx(wasm.OpLocalTee, e.nan)
+	e.c.Idx(wasm.OpLocalGet, e.nan)
+	t := byte(wasm.F64)
+	if m == ir.MemF32 {
+		t = byte(wasm.F32)
+	}
+	e.c.Op(opF64Ge, wasm.OpIf, t)
+	e.c.Idx(wasm.OpLocalGet, e.nan)
 	if m == ir.MemF32 {
 		e.c.Op(opDemote)
+		e.c.Op(wasm.OpElse)
 		e.c.F32(nan32)
 	} else {
+		e.c.Op(wasm.OpElse)
 		e.c.F64(nan64)
 	}
-	e.c.Idx(wasm.OpLocalGet, e.nan)
-	e.c.Idx(wasm.OpLocalGet, e.nan)
-	e.c.Op(opF64Eq, wasm.OpSelect)
+	e.c.Op(wasm.OpEnd)
 }
 
 // finite reports whether x is certainly not a NaN.

@@ -106,16 +106,23 @@ type linker struct {
 func (l *linker) body(f *ir.Func) []ir.Stmt {
 	body, ok := l.bodies[f]
 	if !ok {
-		r := &ir.Rewriter{Stmt: func(s ir.Stmt) []ir.Stmt {
-			if s, ok := s.(*ir.If); ok {
-				if test, ok := l.known(s.Test); ok && test != 0 {
-					return s.Then
-				} else if ok {
-					return s.Else
-				}
+		r := &ir.Rewriter{}
+		r.Stmt = func(s ir.Stmt) []ir.Stmt {
+			c, ok := s.(*ir.If)
+			if !ok {
+				return r.One(s)
 			}
-			return []ir.Stmt{s}
-		}}
+			test, known := l.known(c.Test)
+			switch {
+			case known && test != 0:
+				return c.Then
+			case known:
+				return c.Else
+			case len(c.Then) == 0 && len(c.Else) == 0 && !effects(c.Test):
+				return nil
+			}
+			return r.One(s)
+		}
 		body = r.Body(f.Body)
 		l.bodies[f] = body
 	}

@@ -2,9 +2,10 @@ package link
 
 import "gamehoster/games/body/internal/ir"
 
-// touched gives a function's body, which it leaves as it is, for machines that check every access to memory
-// by themselves, as wazero does on the server. Such a machine knows an address
-// that it has checked up to some offset and checks no smaller one again. So before
+// touched gives a function's body, which it leaves as it is, for a machine that
+// checks every access to memory by instructions, as wazero does on the server and no
+// browser. It knows an address that it has checked up to some offset and checks no
+// smaller one again. So before
 // the first field of an object is used its last byte is read, with no use for what
 // is read: one check instead of one for each field. And where ways come together
 // wazero takes a local that is read twice for two values, unless it is written
@@ -140,6 +141,10 @@ func (t *toucher) list(body []ir.Stmt, done locals) []ir.Stmt {
 			out = append(out, &ir.Loop{Label: s.Label, Body: t.list(s.Body, locals{})})
 		default:
 			out = append(out, s)
+			// See canonical.
+			if s, ok := s.(*ir.Store); ok && s.Mem.Type() == ir.F64 {
+				joins = !finite(s.X)
+			}
 		}
 		if joins {
 			out = again(out, body[i+1:], done.clone())

@@ -10,62 +10,58 @@ import "gamehoster/games/body/internal/ir"
 // last time that place was passed: its scope is inside that of whatever was in
 // scope there, so what it was copied from cannot have been written since.
 func copies(f *ir.Func) {
-	sets := map[*ir.Local]int{}
-	value := map[*ir.Local]ir.Expr{}
+	c := &copier{sets: map[*ir.Local]int{}, value: map[*ir.Local]ir.Expr{}, reads: map[*ir.Local]int{}}
+	for _, p := range f.Params {
+		c.sets[p]++ // by the caller, with what nobody knows
+	}
 	ir.Each(f.Body, func(s ir.Stmt) {
 		if s, ok := s.(*ir.Set); ok {
-			sets[s.Local]++
-			value[s.Local] = s.X
+			c.sets[s.Local]++
+			c.value[s.Local] = s.X
 		}
 	}, nil)
-	param := map[*ir.Local]bool{}
-	for _, p := range f.Params {
-		param[p] = true
-	}
-	fixed := func(l *ir.Local) bool {
-		if param[l] {
-			return sets[l] == 0
-		}
-		return sets[l] == 1
-	}
-	// stands gives what a local stands for; itself if it is no copy.
-	stands := func(l *ir.Local) ir.Expr {
-		for !param[l] && sets[l] == 1 {
-			switch x := value[l].(type) {
-			case *ir.Const, *ir.DataAddr:
-				return x
-			case *ir.Get:
-				if fixed(x.Local) {
-					l = x.Local
-					continue
-				}
-			}
-			break
-		}
-		return ir.Read(l)
-	}
-	reads := map[*ir.Local]int{}
-	r := &ir.Rewriter{}
-	r.Expr = func(x ir.Expr) ir.Expr {
-		g, ok := x.(*ir.Get)
-		if !ok {
-			return x
-		}
-		x = stands(g.Local)
-		if g, ok := x.(*ir.Get); ok {
-			reads[g.Local]++
-		}
-		return x
-	}
-	f.Body = r.Body(f.Body)
-	drop := &ir.Rewriter{Stmt: func(s ir.Stmt) []ir.Stmt {
-		if s, ok := s.(*ir.Set); ok && reads[s.Local] == 0 {
-			if pure(s.X) {
+	replace := &ir.Rewriter{Expr: c.replaced}
+	f.Body = replace.Body(f.Body)
+	drop := &ir.Rewriter{}
+	drop.Stmt = func(s ir.Stmt) []ir.Stmt {
+		if set, ok := s.(*ir.Set); ok && c.reads[set.Local] == 0 {
+			if pure(set.X) {
 				return nil
 			}
-			return []ir.Stmt{&ir.Eval{X: s.X}}
+			s = &ir.Eval{X: set.X}
 		}
-		return []ir.Stmt{s}
-	}}
+		return drop.One(s)
+	}
 	f.Body = drop.Body(f.Body)
+}
+
+type copier struct {
+	sets  map[*ir.Local]int     // how often
+	value map[*ir.Local]ir.Expr // what was set last
+	reads map[*ir.Local]int     // that are left
+}
+
+// replaced gives what a read of a local stands for.
+func (c *copier) replaced(x ir.Expr) ir.Expr {
+	g, ok := x.(*ir.Get)
+	if !ok {
+		return x
+	}
+	for range len(c.value) { // which ends, even if locals are set to one another only
+		if c.sets[g.Local] != 1 {
+			break
+		}
+		switch y := c.value[g.Local].(type) {
+		case *ir.Const, *ir.DataAddr:
+			return y
+		case *ir.Get:
+			if c.sets[y.Local] == 1 {
+				g = y
+				continue
+			}
+		}
+		break
+	}
+	c.reads[g.Local]++
+	return g
 }

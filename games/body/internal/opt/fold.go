@@ -10,20 +10,13 @@ import (
 // fold simplifies expressions and statements, innermost first.
 func fold(o Options, body []ir.Stmt) []ir.Stmt {
 	f := &folder{Options: o}
-	r := &ir.Rewriter{Expr: f.expr, Stmt: f.stmt}
-	return r.Body(body)
+	f.Expr, f.Stmt = f.expr, f.stmt
+	return f.Body(body)
 }
 
 type folder struct {
 	Options
-	buf [1]ir.Stmt
-}
-
-// one is a list of one statement, in memory that the next call uses again: the
-// rewriter reads it at once.
-func (f *folder) one(s ir.Stmt) []ir.Stmt {
-	f.buf[0] = s
-	return f.buf[:]
+	ir.Rewriter
 }
 
 func (f *folder) stmt(s ir.Stmt) []ir.Stmt {
@@ -34,7 +27,7 @@ func (f *folder) stmt(s ir.Stmt) []ir.Stmt {
 		}
 	case *ir.Return:
 		if q, ok := s.X.(*ir.Seq); ok {
-			return slices.Concat(q.Body, f.one(&ir.Return{X: q.Value}))
+			return slices.Concat(q.Body, f.One(&ir.Return{X: q.Value}))
 		}
 	case *ir.Eval:
 		if q, ok := s.X.(*ir.Seq); ok {
@@ -55,10 +48,10 @@ func (f *folder) stmt(s ir.Stmt) []ir.Stmt {
 			return f.stmt(&ir.Eval{X: t})
 		}
 		if q, ok := t.(*ir.Seq); ok {
-			return slices.Concat(q.Body, f.one(&ir.If{Test: q.Value, Then: s.Then, Else: s.Else}))
+			return slices.Concat(q.Body, f.One(&ir.If{Test: q.Value, Then: s.Then, Else: s.Else}))
 		}
 		if t != s.Test {
-			return f.one(&ir.If{Test: t, Then: s.Then, Else: s.Else})
+			return f.One(&ir.If{Test: t, Then: s.Then, Else: s.Else})
 		}
 	case *ir.Block:
 		if !jumps(s.Body, s.Label) {
@@ -68,7 +61,7 @@ func (f *folder) stmt(s ir.Stmt) []ir.Stmt {
 			return f.stmt(&ir.Set{Local: set.Local, X: f.expr(set.X)})
 		}
 	}
-	return f.one(s)
+	return f.One(s)
 }
 
 // pure reports whether an expression can be left out if its value is not used.

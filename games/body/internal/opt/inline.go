@@ -32,7 +32,7 @@ func inline(f *ir.Func, calls map[*ir.Func]int) {
 				return q.Body // the call of a function without result
 			}
 		}
-		return []ir.Stmt{s}
+		return r.One(s)
 	}
 	f.Body = r.Body(f.Body)
 }
@@ -90,11 +90,11 @@ func expand(c *ir.Call) ir.Expr {
 	r.Stmt = func(s ir.Stmt) []ir.Stmt {
 		ret, ok := s.(*ir.Return)
 		if !ok {
-			return []ir.Stmt{s}
+			return r.One(s)
 		}
 		leave := &ir.Br{Label: out}
 		if ret.X == nil {
-			return []ir.Stmt{leave}
+			return r.One(leave)
 		}
 		return []ir.Stmt{&ir.Set{Local: result, X: ret.X}, leave}
 	}

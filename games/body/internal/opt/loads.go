@@ -1,7 +1,7 @@
 package opt
 
 import (
-	"maps"
+	"slices"
 
 	"gamehoster/games/body/internal/ir"
 )
@@ -15,13 +15,11 @@ import (
 // stores. The first walk finds for each load whose value it can have, the second
 // writes that value into a local and reads it.
 func loads(f *ir.Func, effects *effects) {
-	w := &loadWalk{effects: effects, same: map[int]int{}, kept: map[int]*ir.Local{}}
+	w := &loadWalk{effects: effects, same: map[int]int{}, kept: map[int]*ir.Local{}, exits: map[*ir.Label][]known{}}
 	w.body(f.Body)
-	if len(w.same) == 0 {
-		return
+	if len(w.same) > 0 {
+		keepValues(f, w.same, w.kept)
 	}
-	w.writing, w.n = true, 0
-	f.Body = w.body(f.Body)
 }
 
 // spot is a place in memory.
@@ -31,13 +29,40 @@ type spot struct {
 	mem  ir.Mem
 }
 
-// known is what is in which spots: the number of the load or store that has it.
+// value is that a spot has the value of the load or store of a number.
+type value struct {
+	spot
+	n int
+}
+
+// known is what is in which spots, in the order of the numbers.
 type known struct {
-	at   map[spot]int
+	at   []value
 	dead bool // nothing gets here
 }
 
-func (k known) clone() known { return known{maps.Clone(k.at), k.dead} }
+// mostKnown bounds what is known at a time, and so what a walk can cost.
+const mostKnown = 128
+
+func (k known) clone() known { return known{slices.Clone(k.at), k.dead} }
+
+// find gives the number of the value in a spot.
+func (k known) find(s spot) (n int, ok bool) {
+	for i := range k.at {
+		if k.at[i].spot == s {
+			return k.at[i].n, true
+		}
+	}
+	return 0, false
+}
+
+// note files the value in a spot, of which nothing is known.
+func (k *known) note(s spot, n int) {
+	if len(k.at) == mostKnown {
+		k.at = slices.Delete(k.at, 0, 1)
+	}
+	k.at = append(k.at, value{s, n})
+}
 
 // meet is what is known where two ways come together.
 func meet(a, b known) known {
@@ -47,23 +72,26 @@ func meet(a, b known) known {
 	if b.dead {
 		return a
 	}
-	both := map[spot]int{}
-	for s, n := range a.at {
-		if m, ok := b.at[s]; ok && m == n {
-			both[s] = n
+	var both []value
+	for _, v := range a.at {
+		for len(b.at) > 0 && b.at[0].n < v.n {
+			b.at = b.at[1:]
+		}
+		if len(b.at) > 0 && b.at[0].n == v.n {
+			both = append(both, v)
 		}
 	}
 	return known{at: both}
 }
 
+// loadWalk is the first walk.
 type loadWalk struct {
 	effects *effects
 	now     known
 	exits   map[*ir.Label][]known // of the blocks around, one for each jump
 	n       int                   // number of the load or store that comes next
 	same    map[int]int           // a load's number: whose value it has
-	kept    map[int]*ir.Local     // that one's number: where its value is kept
-	writing bool
+	kept    map[int]*ir.Local     // that one's number: where its value is to be kept
 }
 
 // field reports whether two offsets may be of the same bytes. Counts, and what
@@ -81,19 +109,11 @@ func field(a, b ir.Offset) bool {
 
 // forget drops what a write to off of any object may change.
 func (w *loadWalk) forget(off ir.Offset) {
-	for s := range w.now.at {
-		if field(s.off, off) {
-			delete(w.now.at, s)
-		}
-	}
+	w.now.at = slices.DeleteFunc(w.now.at, func(v value) bool { return field(v.off, off) })
 }
 
 func (w *loadWalk) forgetLocal(l *ir.Local) {
-	for s := range w.now.at {
-		if s.addr == l {
-			delete(w.now.at, s)
-		}
-	}
+	w.now.at = slices.DeleteFunc(w.now.at, func(v value) bool { return v.addr == l })
 }
 
 func (w *loadWalk) forgetEffect(e effect) {
@@ -116,121 +136,171 @@ func (w *loadWalk) forgetIn(body []ir.Stmt) {
 	}, nil)
 }
 
-func (w *loadWalk) note(s spot, n int) {
-	if w.now.at == nil {
-		w.now.at = map[spot]int{}
-	}
-	w.now.at[s] = n
-}
-
-// keep is the local for the value of number n.
-func (w *loadWalk) keep(n int, mem ir.Mem) *ir.Local {
-	l := w.kept[n]
-	if l == nil {
-		l = &ir.Local{Name: "v", Type: mem.Type()}
-		if s, ok := memSpan(mem); ok {
-			l.Lo, l.Hi = s.lo, s.hi
-		}
-		w.kept[n] = l
-	}
-	return l
-}
-
-func (w *loadWalk) body(list []ir.Stmt) []ir.Stmt {
-	var out []ir.Stmt
+func (w *loadWalk) body(list []ir.Stmt) {
 	for _, s := range list {
-		out = append(out, w.stmt(s)...)
+		w.stmt(s)
 	}
-	return out
 }
 
-func (w *loadWalk) stmt(s ir.Stmt) []ir.Stmt {
+func (w *loadWalk) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Set:
-		x := w.expr(s.X)
+		w.expr(s.X)
 		w.forgetLocal(s.Local)
-		return []ir.Stmt{&ir.Set{Local: s.Local, X: x}}
 	case *ir.SetGlobal:
-		return []ir.Stmt{&ir.SetGlobal{Global: s.Global, X: w.expr(s.X)}}
+		w.expr(s.X)
 	case *ir.Store:
-		return w.store(s)
+		w.store(s)
 	case *ir.Copy:
-		c := &ir.Copy{Dst: w.expr(s.Dst), Src: w.expr(s.Src), N: w.expr(s.N), Sent: s.Sent}
+		w.expr(s.Dst)
+		w.expr(s.Src)
+		w.expr(s.N)
 		w.now.at = nil
-		return []ir.Stmt{c}
 	case *ir.Fill:
-		c := &ir.Fill{Dst: w.expr(s.Dst), N: w.expr(s.N)}
+		w.expr(s.Dst)
+		w.expr(s.N)
 		w.now.at = nil
-		return []ir.Stmt{c}
 	case *ir.Eval:
-		return []ir.Stmt{&ir.Eval{X: w.expr(s.X)}}
+		w.expr(s.X)
 	case *ir.If:
-		c := &ir.If{Test: w.expr(s.Test)}
+		w.expr(s.Test)
 		start := w.now.clone()
-		c.Then = w.body(s.Then)
+		w.body(s.Then)
 		then := w.now
 		w.now = start
-		c.Else = w.body(s.Else)
+		w.body(s.Else)
 		w.now = meet(then, w.now)
-		return []ir.Stmt{c}
 	case *ir.Block:
-		if w.exits == nil {
-			w.exits = map[*ir.Label][]known{}
-		}
-		c := &ir.Block{Label: s.Label, Body: w.body(s.Body)}
+		w.body(s.Body)
 		for _, k := range w.exits[s.Label] {
 			w.now = meet(w.now, k)
 		}
 		delete(w.exits, s.Label)
-		return []ir.Stmt{c}
 	case *ir.Loop:
 		w.forgetIn(s.Body)
-		return []ir.Stmt{&ir.Loop{Label: s.Label, Body: w.body(s.Body)}}
+		w.body(s.Body)
 	case *ir.Br:
-		if w.exits != nil && !w.now.dead {
-			w.exits[s.Label] = append(w.exits[s.Label], w.now.clone())
+		if !w.now.dead {
+			w.exits[s.Label] = append(w.exits[s.Label], w.now)
 		}
 		w.now = known{dead: true}
 	case *ir.Return:
-		r := &ir.Return{}
 		if s.X != nil {
-			r.X = w.expr(s.X)
+			w.expr(s.X)
 		}
 		w.now = known{dead: true}
-		return []ir.Stmt{r}
 	case *ir.Trap:
 		w.now = known{dead: true}
 	}
-	return []ir.Stmt{s}
 }
 
 // store notes what is in the place from now on. A store to a sent field is left
 // out on the client, so nothing is known of the place behind it.
-func (w *loadWalk) store(s *ir.Store) []ir.Stmt {
-	addr, x := w.expr(s.Addr), w.expr(s.X)
+func (w *loadWalk) store(s *ir.Store) {
+	w.expr(s.Addr)
+	w.expr(s.X)
 	w.forget(s.Off)
-	n := w.n
+	if g, ok := s.Addr.(*ir.Get); ok && !s.Sent && !w.now.dead {
+		w.now.note(spot{g.Local, s.Off, s.Mem}, w.n)
+	}
 	w.n++
-	g, ok := addr.(*ir.Get)
-	if !ok || s.Sent {
-		return []ir.Stmt{&ir.Store{Addr: addr, Off: s.Off, Mem: s.Mem, X: x, Sent: s.Sent}}
-	}
-	w.note(spot{g.Local, s.Off, s.Mem}, n)
-	l := w.kept[n]
-	if !w.writing || l == nil {
-		return []ir.Stmt{&ir.Store{Addr: addr, Off: s.Off, Mem: s.Mem, X: x}}
-	}
-	return []ir.Stmt{
-		&ir.Set{Local: l, X: read(s.Mem, x)},
-		&ir.Store{Addr: addr, Off: s.Off, Mem: s.Mem, X: ir.Read(l)},
+}
+
+func (w *loadWalk) expr(x ir.Expr) {
+	switch x := x.(type) {
+	case *ir.Load:
+		w.expr(x.Addr)
+		w.load(x)
+	case *ir.Apply:
+		w.expr(x.X)
+		if x.Y != nil {
+			w.expr(x.Y)
+		}
+	case *ir.Cond:
+		w.expr(x.Test)
+		start := w.now.clone()
+		w.expr(x.Then)
+		then := w.now
+		w.now = start
+		w.expr(x.Else)
+		w.now = meet(then, w.now)
+	case *ir.Call:
+		for _, a := range x.Args {
+			w.expr(a)
+		}
+		w.forgetEffect(w.effects.call(x.Fn))
+	case *ir.Seq:
+		w.body(x.Body)
+		w.expr(x.Value)
 	}
 }
 
-// read is what a load gives back of a value that was stored.
-func read(m ir.Mem, x ir.Expr) ir.Expr {
+func (w *loadWalk) load(x *ir.Load) {
+	n := w.n
+	w.n++
+	g, ok := x.Addr.(*ir.Get)
+	if !ok || w.now.dead {
+		return
+	}
+	s := spot{g.Local, x.Off, x.Mem}
+	from, ok := w.now.find(s)
+	if !ok {
+		w.now.note(s, n)
+		return
+	}
+	w.same[n] = from
+	if w.kept[from] == nil {
+		l := &ir.Local{Name: "v", Type: x.Mem.Type()}
+		if s, ok := memSpan(x.Mem); ok {
+			l.Lo, l.Hi = s.lo, s.hi
+		}
+		w.kept[from] = l
+	}
+}
+
+// keepValues is the second walk: the loads whose numbers are in same read the local
+// that is kept for the number there.
+func keepValues(f *ir.Func, same map[int]int, kept map[int]*ir.Local) {
+	n := -1
+	rounded := rounded(f)
+	r := &ir.Rewriter{}
+	r.Expr = func(x ir.Expr) ir.Expr {
+		if _, ok := x.(*ir.Load); !ok {
+			return x
+		}
+		n++
+		if from, ok := same[n]; ok {
+			return ir.Read(kept[from])
+		}
+		if l := kept[n]; l != nil {
+			return &ir.Seq{Body: []ir.Stmt{&ir.Set{Local: l, X: x}}, Value: ir.Read(l)}
+		}
+		return x
+	}
+	r.Stmt = func(s ir.Stmt) []ir.Stmt {
+		st, ok := s.(*ir.Store)
+		if !ok {
+			return r.One(s)
+		}
+		n++
+		l := kept[n]
+		if l == nil {
+			return r.One(s)
+		}
+		return []ir.Stmt{
+			&ir.Set{Local: l, X: read(st.Mem, st.X, rounded)},
+			&ir.Store{Addr: st.Addr, Off: st.Off, Mem: st.Mem, X: ir.Read(l)},
+		}
+	}
+	f.Body = r.Body(f.Body)
+}
+
+// read is what a load gives back of a value that was stored. rounded are locals that
+// only ever hold what an f32 can.
+func read(m ir.Mem, x ir.Expr, rounded map[*ir.Local]bool) ir.Expr {
 	switch m {
 	case ir.MemF32:
-		if l, ok := x.(*ir.Load); ok && l.Mem == ir.MemF32 {
+		if g, ok := x.(*ir.Get); isRounded(x) || ok && rounded[g.Local] {
 			return x
 		}
 		return ir.Do(ir.Fround, x)
@@ -267,64 +337,28 @@ func memSpan(m ir.Mem) (span, bool) {
 	return span{}, false
 }
 
-func (w *loadWalk) expr(x ir.Expr) ir.Expr {
-	switch x := x.(type) {
-	case *ir.Load:
-		return w.load(x)
-	case *ir.Apply:
-		a := &ir.Apply{Op: x.Op, X: w.expr(x.X)}
-		if x.Y != nil {
-			a.Y = w.expr(x.Y)
+// rounded finds locals that only ever hold what an f32 can.
+func rounded(f *ir.Func) map[*ir.Local]bool {
+	all := map[*ir.Local]bool{}
+	ir.Each(f.Body, func(s ir.Stmt) {
+		if s, ok := s.(*ir.Set); ok && s.Local.Type == ir.F64 {
+			other, known := all[s.Local]
+			all[s.Local] = isRounded(s.X) && (other || !known)
 		}
-		return a
-	case *ir.Cond:
-		c := &ir.Cond{Test: w.expr(x.Test)}
-		start := w.now.clone()
-		c.Then = w.expr(x.Then)
-		then := w.now
-		w.now = start
-		c.Else = w.expr(x.Else)
-		w.now = meet(then, w.now)
-		return c
-	case *ir.Call:
-		c := &ir.Call{Fn: x.Fn}
-		for _, a := range x.Args {
-			c.Args = append(c.Args, w.expr(a))
-		}
-		w.forgetEffect(w.effects.call(x.Fn))
-		return c
-	case *ir.Seq:
-		q := &ir.Seq{Body: w.body(x.Body)}
-		q.Value = w.expr(x.Value)
-		return q
+	}, nil)
+	for _, p := range f.Params {
+		delete(all, p)
 	}
-	return x
+	return all
 }
 
-func (w *loadWalk) load(x *ir.Load) ir.Expr {
-	addr := w.expr(x.Addr)
-	n := w.n
-	w.n++
-	y := &ir.Load{Addr: addr, Off: x.Off, Mem: x.Mem}
-	g, ok := addr.(*ir.Get)
-	if !ok {
-		return y
+// isRounded reports whether a value is certainly one that an f32 can have.
+func isRounded(x ir.Expr) bool {
+	switch x := x.(type) {
+	case *ir.Load:
+		return x.Mem == ir.MemF32
+	case *ir.Apply:
+		return x.Op == ir.Fround
 	}
-	s := spot{g.Local, x.Off, x.Mem}
-	if w.writing {
-		if from, ok := w.same[n]; ok {
-			return ir.Read(w.kept[from])
-		}
-		if l := w.kept[n]; l != nil {
-			return &ir.Seq{Body: []ir.Stmt{&ir.Set{Local: l, X: y}}, Value: ir.Read(l)}
-		}
-		return y
-	}
-	if from, ok := w.now.at[s]; ok && !w.now.dead {
-		w.same[n] = from
-		w.keep(from, x.Mem)
-		return y
-	}
-	w.note(s, n)
-	return y
+	return false
 }

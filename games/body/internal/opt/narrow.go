@@ -43,9 +43,9 @@ func narrow(o Options, f *ir.Func) {
 	}
 	r.Stmt = func(s ir.Stmt) []ir.Stmt {
 		if s, ok := s.(*ir.Set); ok && locals[s.Local] != nil {
-			return []ir.Stmt{&ir.Set{Local: locals[s.Local], X: ir.Do(ir.ToInt32, s.X)}}
+			return r.One(&ir.Set{Local: locals[s.Local], X: ir.Do(ir.ToInt32, s.X)})
 		}
-		return []ir.Stmt{s}
+		return r.One(s)
 	}
 	f.Body = r.Body(f.Body)
 }

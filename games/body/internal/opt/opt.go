@@ -47,12 +47,23 @@ func (o *Optimiser) Run(roots ...*ir.Func) {
 		inline(f, calls)
 		o.Charge(f)
 		f.Body = fold(o.Options, f.Body)
-		copies(f)
-		narrow(o.Options, f)
+		o.again(f, func() {
+			copies(f)
+			narrow(o.Options, f)
+		})
+		o.again(f, func() {
+			loads(f, o.effects)
+			copies(f)
+		})
+		f.Body = shifts(f.Body)
+	}
+}
+
+// again runs passes, and folds what they changed.
+func (o *Optimiser) again(f *ir.Func, passes func()) {
+	before := f.Body
+	if passes(); !ir.Same(before, f.Body) {
 		f.Body = fold(o.Options, f.Body)
-		loads(f, o.effects)
-		copies(f)
-		f.Body = shifts(fold(o.Options, f.Body))
 	}
 }
 

@@ -36,11 +36,14 @@ type Budget struct {
 // Driver makes the functions that the host calls.
 //
 //	tick(base, input): leaves, joins, commands, updates, the instance, compaction
-//	start(base):       the instance's defaults, instance.server.start, compaction
+//	start(base):       server: the instance's defaults, instance.server.start, compaction
+//	view(base, ...):   server: see View
+//
+// Both sides have the same tick. What only the server does in it is in branches that
+// ask for the side, which the linker leaves out of the client's.
 type Driver struct {
 	rt     *Runtime
 	bodies []Body
-	side   schema.Side
 	budget Budget
 	capped uint32 // the fault of a tick that is over its budget
 
@@ -48,22 +51,28 @@ type Driver struct {
 	skips, skipAt *ir.Local
 }
 
-// NewDriver gives the driver of one side. The list has all bodies of the game,
-// as their numbers must agree; a client's driver leaves the server's out.
-func NewDriver(r *Runtime, bodies []Body, side schema.Side, budget Budget, capped uint32) *Driver {
+// NewDriver gives the driver of a game's bodies, which have their places in the list
+// for numbers.
+func NewDriver(r *Runtime, bodies []Body, budget Budget, capped uint32) *Driver {
 	return &Driver{
-		rt: r, bodies: bodies, side: side, budget: budget, capped: capped,
+		rt: r, bodies: bodies, budget: budget, capped: capped,
 		base: local("base", ir.I32), input: local("input", ir.I32), skips: local("skips", ir.I32), skipAt: local("skip_at", ir.I32),
 	}
 }
 
-func (d *Driver) server() bool { return d.side == schema.OnServer }
+// onServer runs statements on the server only.
+func onServer(body ...ir.Stmt) ir.Stmt {
+	return when(&ir.Sym{Off: ir.Offset{Place: ir.ServerSide}}, body...)
+}
 
-// each calls do for every body of the side that runs at a moment for a type.
-func (d *Driver) each(m Moment, of *schema.Type, server bool, do func(number int, b Body)) {
-	for i, b := range d.bodies {
-		if b.Moment == m && b.Of == of && b.Server == server && (!server || d.server()) {
-			do(i, b)
+// each calls do for every body that runs at a moment for a type: the shared ones
+// first, which come first in a step.
+func (d *Driver) each(m Moment, of *schema.Type, do func(number int, b Body)) {
+	for _, server := range []bool{false, true} {
+		for i, b := range d.bodies {
+			if b.Moment == m && b.Of == of && b.Server == server {
+				do(i, b)
+			}
 		}
 	}
 }
@@ -72,7 +81,8 @@ func (d *Driver) each(m Moment, of *schema.Type, server bool, do func(number int
 const inlineBody = 300
 
 // run is one run of a body: skipped if the host says so, else with a budget
-// and a random sequence of its own. actor is the id of the row's object.
+// and a random sequence of its own. actor is the id of the row's object. It is nothing
+// on the client if the body is the server's.
 func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt {
 	g := &d.rt.Globals
 	out := &ir.Label{Name: "skipped"}
@@ -96,13 +106,17 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 		body = append(body, &ir.SetGlobal{Global: g.Secreted, X: ir.Int(0)})
 	}
 	body = append(body, &ir.Eval{X: called})
-	if uses.fuel && d.server() {
+	if uses.fuel {
 		spent := ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: g.Fuel})
-		body = append(body,
+		body = append(body, onServer(
 			&ir.SetGlobal{Global: g.TickFuel, X: ir.Do(ir.SubI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Do(ir.ExtendI32, spent))},
-			when(ir.Do(ir.LtI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Long(0)), &ir.Trap{Fault: d.capped, At: b.At}))
+			when(ir.Do(ir.LtI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Long(0)), &ir.Trap{Fault: d.capped, At: b.At})))
 	}
-	return &ir.Block{Label: out, Body: body}
+	block := &ir.Block{Label: out, Body: body}
+	if b.Server {
+		return onServer(block)
+	}
+	return block
 }
 
 type uses struct{ fuel, random, secret bool }
@@ -152,7 +166,7 @@ func (d *Driver) Start() *ir.Func {
 	f.Body = append(f.Body, set(d.skips, ir.Int(0)))
 	f.Body = append(f.Body, d.begin()...)
 	f.Body = append(f.Body, d.rt.defaults(in, func() ir.Expr { return get(d.base) }, ir.Instance)...)
-	d.each(Start, in, true, func(n int, b Body) { f.Body = append(f.Body, d.run(n, b, ir.Int(0))) })
+	d.each(Start, in, func(n int, b Body) { f.Body = append(f.Body, d.run(n, b, ir.Int(0))) })
 	f.Body = append(f.Body, d.end()...)
 	return f
 }
@@ -167,23 +181,19 @@ func (d *Driver) Tick() *ir.Func {
 		f.Body = append(f.Body, d.updates(t)...)
 	}
 	in := d.rt.def.Instance()
-	for _, server := range []bool{false, true} {
-		d.each(Update, in, server, func(n int, b Body) { f.Body = append(f.Body, d.run(n, b, ir.Int(0))) })
-	}
+	d.each(Update, in, func(n int, b Body) { f.Body = append(f.Body, d.run(n, b, ir.Int(0))) })
 	f.Body = append(f.Body, d.end()...)
 	return f
 }
 
+// begin sets up what holds for all bodies of a tick.
 func (d *Driver) begin() []ir.Stmt {
 	g := &d.rt.Globals
-	list := []ir.Stmt{&ir.SetGlobal{Global: g.Seq, X: ir.Int(0)}}
-	if d.server() {
-		list = append(list, &ir.SetGlobal{Global: g.TickFuel, X: ir.Long(uint64(d.budget.Tick))})
-		if d.rt.LogArea != nil {
-			list = append(list, &ir.SetGlobal{Global: g.LogUsed, X: ir.Int(0)}, &ir.SetGlobal{Global: g.LogLost, X: ir.Int(0)})
-		}
+	budget := []ir.Stmt{&ir.SetGlobal{Global: g.TickFuel, X: ir.Long(uint64(d.budget.Tick))}}
+	if d.rt.LogArea != nil {
+		budget = append(budget, &ir.SetGlobal{Global: g.LogUsed, X: ir.Int(0)}, &ir.SetGlobal{Global: g.LogLost, X: ir.Int(0)})
 	}
-	return list
+	return []ir.Stmt{&ir.SetGlobal{Global: g.Seq, X: ir.Int(0)}, onServer(budget...)}
 }
 
 // inputs runs what the host filed for the tick.
@@ -193,18 +203,19 @@ func (d *Driver) inputs() []ir.Stmt {
 		return []ir.Stmt{set(at, add(get(at), size)), set(n, ir.Do(ir.SubI32, get(n), ir.Int(1)))}
 	}
 	count := func(i int) ir.Expr { return load(get(d.input), ir.At(4*i)) }
+	each := func(i int, do []ir.Stmt, size ir.Expr) []ir.Stmt {
+		return []ir.Stmt{set(n, count(i)), while(get(n), append(do, step(size)...)...)}
+	}
+	server := each(1, d.leave(at), ir.Int(schema.LeaveSize))
+	server = append(server, d.settle(d.rt.def.Player())) // the seats of those who left are free for those who join
+	server = append(server, each(2, d.join(at), ir.Int(schema.JoinSize))...)
 	body := []ir.Stmt{
 		set(d.skips, count(0)),
 		set(d.skipAt, add(get(d.input), ir.Int(schema.InputHeader))),
 		set(at, add(get(d.skipAt), ir.Do(ir.MulI32, get(d.skips), ir.Int(schema.SkipSize)))),
+		onServer(server...),
 	}
-	if d.server() {
-		body = append(body, set(n, count(1)), while(get(n), append(d.leave(at), step(ir.Int(schema.LeaveSize))...)...))
-		// The seats of those who left are free for those who join.
-		body = append(body, d.settle(d.rt.def.Player()))
-		body = append(body, set(n, count(2)), while(get(n), append(d.join(at), step(ir.Int(schema.JoinSize))...)...))
-	}
-	body = append(body, set(n, count(3)), while(get(n), append(d.command(at), step(&ir.Sym{Off: ir.Offset{Place: ir.CommandStride}})...)...))
+	body = append(body, each(3, d.command(at), &ir.Sym{Off: ir.Offset{Place: ir.CommandStride}})...)
 	return append(body, &ir.SetGlobal{Global: d.rt.Seq, X: ir.Int(0)})
 }
 
@@ -216,7 +227,7 @@ func (d *Driver) leave(at *ir.Local) []ir.Stmt {
 	player := d.rt.def.Player()
 	row := local("row", ir.I32)
 	var run []ir.Stmt
-	d.each(Leave, player, true, func(n int, b Body) { run = append(run, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))) })
+	d.each(Leave, player, func(n int, b Body) { run = append(run, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))) })
 	run = append(run, &ir.Eval{X: &ir.Call{Fn: d.rt.Remove(player), Args: []ir.Expr{get(d.base), get(row)}}})
 	return []ir.Stmt{set(row, d.findPlayer(at, 0)), when(get(row), run...)}
 }
@@ -230,7 +241,7 @@ func (d *Driver) join(at *ir.Local) []ir.Stmt {
 			add(get(row), &ir.Sym{Off: ir.Offset{Place: ir.RowField, Type: player.Index, Field: f.Index}}),
 			ir.Int(f.Len), add(get(at), ir.Int(schema.JoinName))}}})
 	}
-	d.each(Join, player, true, func(n int, b Body) { run = append(run, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))) })
+	d.each(Join, player, func(n int, b Body) { run = append(run, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))) })
 	return []ir.Stmt{when(ir.Do(ir.LtU32, load(get(d.base), counts(player, schema.CountRows)), ir.Int(player.Max)), run...)}
 }
 
@@ -243,13 +254,11 @@ func (d *Driver) command(at *ir.Local) []ir.Stmt {
 	run := []ir.Stmt{&ir.SetGlobal{Global: d.rt.Seq, X: load(get(at), ir.At(schema.CommandSeq))}}
 	for _, c := range d.rt.def.Commands {
 		var handlers []ir.Stmt
-		for _, server := range []bool{false, true} {
-			d.each(OnCommand, player, server, func(n int, b Body) {
-				if b.Cmd == c {
-					handlers = append(handlers, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row), get(at)))
-				}
-			})
-		}
+		d.each(OnCommand, player, func(n int, b Body) {
+			if b.Cmd == c {
+				handlers = append(handlers, d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row), get(at)))
+			}
+		})
 		if len(handlers) > 0 {
 			run = append(run, when(ir.Do(ir.EqI32, load(get(at), ir.At(schema.CommandNumber)), ir.Int(c.Index)), handlers...))
 		}
@@ -262,19 +271,23 @@ func (d *Driver) command(at *ir.Local) []ir.Stmt {
 func (d *Driver) updates(t *schema.Type) []ir.Stmt {
 	row, end := local("row", ir.I32), local("end", ir.I32)
 	var run []ir.Stmt
-	for _, server := range []bool{false, true} {
-		d.each(Update, t, server, func(n int, b Body) {
-			run = append(run, when(ir.Not(Removed(get(row))), d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))))
-		})
-	}
+	shared := false
+	d.each(Update, t, func(n int, b Body) {
+		shared = shared || !b.Server
+		run = append(run, when(ir.Not(Removed(get(row))), d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))))
+	})
 	if len(run) == 0 {
 		return nil
 	}
-	return []ir.Stmt{
+	list := []ir.Stmt{
 		set(row, FirstRow(get(d.base), t)),
 		set(end, add(get(row), ir.Do(ir.MulI32, load(get(d.base), counts(t, schema.CountSorted)), Stride(t)))),
 		while(ir.Do(ir.LtU32, get(row), get(end)), append(run, set(row, add(get(row), Stride(t))))...),
 	}
+	if !shared {
+		return []ir.Stmt{onServer(list...)}
+	}
+	return list
 }
 
 // end compacts the types whose rows came or went.

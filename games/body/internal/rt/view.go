@@ -21,7 +21,7 @@ func (d *Driver) View() *ir.Func {
 	}
 	found := false
 	for _, t := range d.rt.def.Types[1:] {
-		d.each(View, t, true, func(n int, b Body) {
+		d.each(View, t, func(n int, b Body) {
 			found = true
 			f.Body = append(f.Body, when(ir.Do(ir.EqI32, get(of), ir.Int(t.Index)), d.judge(n, b, row, list, count)...))
 		})
