@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench fuzz tools-node tools-qemu tools-chromium clean
+.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-qemu tools-chromium clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -62,7 +62,15 @@ generate: ## rewrite generated files; CI fails when this changes anything
 	$(GO) generate ./...
 	$(GO) run ./games/_client/test/fixture games/_client/test/fixture/arena.json
 
-bench: tools-node ## microbenchmarks of the hot path, and the bodies against Go, Node and others
+bench: build ## every scenario of bench/README.md, in less than ten minutes; peers as far as they are installed
+	$(BIN)/gamehoster bench --out bench-report
+
+bench-peers: build tools-node ## installs the peers from npm and Go, and runs the same beside them
+	cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --silent && $(GO) build -o /dev/null ./sockets
+	cd bench/peers/colyseus && npm ci --ignore-scripts --no-audit --no-fund --silent
+	$(BIN)/gamehoster bench --out bench-report
+
+bench-micro: tools-node ## microbenchmarks of the hot path, and the bodies against Go, Node and others
 	$(GO) test -run '^$$' -bench . -benchmem ./wire/... ./tick/... ./games/body/...
 	$(GO) run ./bench/bodies
 

@@ -48,12 +48,12 @@ func steerOf(room int, tick uint32, p int) []byte {
 // thinks reports whether a pilot acts at a tick, each at others than the next.
 func thinks(room int, tick uint32, p int) bool { return (int(tick)+room+5*p)%thinkTime == 0 }
 
-func asteroidsStage(e *Env) (*direct.Stage, error) {
-	g, err := direct.Load(e.Source, "games/localhost/asteroids")
+func asteroidsStage(source string, rooms int) (*direct.Stage, error) {
+	g, err := direct.Load(source, "games/localhost/asteroids")
 	if err != nil {
 		return nil, err
 	}
-	return direct.Open(g, direct.Options{Instances: rewindRooms, Players: pilots, Lag: 2})
+	return direct.Open(g, direct.Options{Instances: rooms, Players: pilots, Lag: 2})
 }
 
 // inTime has the commands of the first n pilots for the next tick come in.
@@ -70,7 +70,7 @@ func inTime(s *direct.Stage, n int) {
 
 // rewindCost compares ticks with a rewind and ticks without.
 func rewindCost(ctx context.Context, e *Env, s *report.Section) (err error) {
-	stage, err := asteroidsStage(e)
+	stage, err := asteroidsStage(e.Source, rewindRooms)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ type delayed struct {
 func lateRun(ctx context.Context, e *Env, s *report.Section) (err error) {
 	var c [2]contest
 	for i := range c {
-		stage, err := asteroidsStage(e)
+		stage, err := asteroidsStage(e.Source, rewindRooms)
 		if err != nil {
 			return err
 		}

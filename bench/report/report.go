@@ -84,7 +84,12 @@ func (t Target) Limit() string {
 }
 
 // Cell is what was measured.
-func (t Target) Cell() Cell { return Fig(t.Got, t.Unit) }
+func (t Target) Cell() Cell {
+	if len(t.Got) == 0 {
+		return Text("not measured")
+	}
+	return Fig(t.Got, t.Unit)
+}
 
 // Table is rows of figures.
 type Table struct {

@@ -33,7 +33,7 @@ func (s *Section) text(b *strings.Builder) {
 		if verdict == "missed" {
 			verdict = "MISSED"
 		}
-		fmt.Fprintf(b, "- %s: %s, %s: %s\n", t.What, Fig(t.Got, t.Unit), t.Limit(), verdict)
+		fmt.Fprintf(b, "- %s: %s, %s: %s\n", t.What, t.Cell(), t.Limit(), verdict)
 	}
 	for _, n := range s.Notes {
 		fmt.Fprintf(b, "- %s\n", n)
