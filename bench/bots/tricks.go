@@ -21,8 +21,12 @@ type trick struct {
 // open is the end of a connection that the bot had to end itself.
 const open = "open"
 
-// trickTime is how long a server has to put an end to it.
-const trickTime = 3 * time.Second
+// How long a server has to put an end to it, and to one that goes on and on, of which a
+// busy server may not have seen enough in that time.
+const (
+	trickTime = 3 * time.Second
+	floodTime = 15 * time.Second
+)
 
 // trickStep is the time between two pieces of a trick.
 const trickStep = 10 * time.Millisecond
@@ -160,7 +164,11 @@ func (b *bot) beBad(now int64) int64 {
 		b.step++
 		b.flush(now)
 	}
-	if now-b.actDue > int64(trickTime) {
+	most := int64(trickTime)
+	if b.more {
+		most = int64(floodTime)
+	}
+	if now-b.actDue > most {
 		b.hangUp()
 		return now + lookEvery
 	}

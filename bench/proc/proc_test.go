@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const childVariable = "GAMEHOSTER_PROC_CHILD"
@@ -147,6 +149,24 @@ func TestPinning(t *testing.T) {
 	}
 	if now, err := CPUs(); err != nil || !slices.Equal(now, cpus) {
 		t.Errorf("starting it has bound the test: %v, was %v", now, cpus)
+	}
+	nice := func(pid int) int {
+		n, err := unix.Getpriority(unix.PRIO_PROCESS, pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 20 - n
+	}
+	if os.Geteuid() == 0 && nice(c.Process.Pid) != priority {
+		t.Errorf("started by root, its nice value is %d", nice(c.Process.Pid))
+	}
+	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/autogroup", c.Process.Pid)); err == nil && os.Geteuid() == 0 {
+		if !strings.HasSuffix(strings.TrimSpace(string(text)), fmt.Sprint("nice ", priority)) {
+			t.Errorf("its session is %s", text)
+		}
+	}
+	if nice(0) == priority {
+		t.Error("starting it has changed the test's own nice value")
 	}
 	if err := Pin(c.Process.Pid, cpus[0]); err != nil {
 		t.Fatal(err)
