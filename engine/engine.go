@@ -221,6 +221,12 @@ func (b *Box) apply(c box.Change) {
 			l.Post(&worker.AddGame{Game: &c.New.Game})
 		}
 	}
+	if c.Page != nil {
+		// Pages know one reason to load anew. They find their seats where they left them.
+		for _, l := range b.loops {
+			l.Post(&worker.EndSockets{Number: c.Page.Number, Code: wire.CloseOutdated, Reason: "the page was saved"})
+		}
+	}
 	if c.Old != nil {
 		c.Old.Table.Close()
 		code, reason := wire.CloseOutdated, "the game was reloaded"

@@ -241,6 +241,8 @@ func TestDev(t *testing.T) {
 	out.until(t, `dots: rejected; what was live goes on\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": "export function update(player) {\n  player.x *= 0.25;\n}\n"})
 	out.until(t, `dots: reloaded, .*; open pages are told to reload\n`)
+	place(t, filepath.Join(dir, "dots"), map[string]string{"page/index.html": "<!doctype html><title>Dots</title>\n"})
+	out.until(t, `dots: page saved; open pages are told to reload\n`)
 	if err := os.RemoveAll(filepath.Join(dir, "dots")); err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,8 @@ func (r *reporter) change(c box.Change) {
 	render(&text, c.Place.Dir, c.Findings)
 	name, key := r.name(c.Place), c.Place.String()
 	switch {
+	case c.Page != nil:
+		fmt.Fprintf(&text, "%s: page saved; open pages are told to reload\n", name)
 	case c.New == nil && c.Old == nil:
 		r.rejected++
 		after := "it is not served"

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gamehoster/engine/web"
 	"gamehoster/engine/worker"
 	"gamehoster/games"
 	"gamehoster/games/bundle"
@@ -54,6 +55,7 @@ type Catalog struct {
 	live atomic.Pointer[map[string]*Live] // by place
 	mu   sync.Mutex                       // held while a game is built
 	seen map[string]string                // fingerprint of each folder as last built
+	page map[string]string                // and of its page's files
 	busy map[string]string                // and as last seen where it differed: it may be half written
 	next uint64
 	ids  atomic.Uint32 // of the newest instance
@@ -104,7 +106,7 @@ func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
 }
 
 func newCatalog(shards int, log *slog.Logger) *Catalog {
-	c := &Catalog{shards: shards, load: games.Load, log: log, seen: map[string]string{}, busy: map[string]string{}, next: 1}
+	c := &Catalog{shards: shards, load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, next: 1}
 	// Tokens of a box that ran here before are unlikely to name an instance of this one.
 	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
@@ -163,6 +165,7 @@ type Change struct {
 	Place    games.Place
 	Findings diag.List // errors keep what was live before
 	Old, New *Live     // Old is nil for a new game, New for a removed one; both nil after an error
+	Page     *Live     // a game that goes on as it was while its page's files were saved; Old and New are nil
 }
 
 // Refresh builds the games whose files have changed and puts them in place of what was
@@ -181,7 +184,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 	for _, p := range places {
 		key := p.String()
 		there[key] = true
-		now := fingerprint(p.Dir)
+		now := fingerprint(sources(p.Dir)...)
 		if c.seen[key] == now {
 			delete(c.busy, key)
 			continue
@@ -191,6 +194,9 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 			continue
 		}
 		c.seen[key] = now
+		page := fingerprint(web.PageFolders(p.Dir)...)
+		saved := c.page[key] != page
+		c.page[key] = page
 		old := (*c.live.Load())[key]
 		l, findings := c.build(p)
 		if l == nil {
@@ -198,6 +204,9 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 			continue
 		}
 		if old != nil && old.same(l) {
+			if saved {
+				apply(Change{Place: p, Findings: findings, Page: old})
+			}
 			continue
 		}
 		if l.Code, err = vm.Compile(l.Program.Server); err != nil {
@@ -216,6 +225,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		default:
 			c.set(key, nil)
 			delete(c.seen, key)
+			delete(c.page, key)
 			delete(c.busy, key)
 			apply(Change{Place: old.Place, Old: old})
 		}
@@ -270,12 +280,18 @@ func (c *Catalog) set(key string, l *Live) {
 	c.live.Store(&next)
 }
 
-// fingerprint changes when a source file of the folder, or of a _shared folder that it
-// may import from, does. What cannot be read is left to the build to complain of.
-func fingerprint(dir string) string {
-	var b strings.Builder
+// sources is the folders that a game is made of: its own, and the shared ones that it
+// may import from.
+func sources(dir string) []string {
 	domain := filepath.Dir(dir)
-	for _, d := range []string{dir, filepath.Join(domain, games.SharedFolder), filepath.Join(filepath.Dir(domain), games.SharedFolder)} {
+	return []string{dir, filepath.Join(domain, games.SharedFolder), filepath.Join(filepath.Dir(domain), games.SharedFolder)}
+}
+
+// fingerprint changes when a file of the folders does that is no build's output. What
+// cannot be read is left to the build to complain of.
+func fingerprint(dirs ...string) string {
+	var b strings.Builder
+	for _, d := range dirs {
 		_ = filepath.WalkDir(d, func(p string, e os.DirEntry, err error) error {
 			if err != nil || e.IsDir() || e.Name()[0] == '.' || games.Generated(e.Name()) {
 				return nil

@@ -68,3 +68,54 @@ func TestAGameIsDroppedAtTheSecondLook(t *testing.T) {
 		t.Fatal("a removed game is still live")
 	}
 }
+
+// What a page's files become is the browsers' affair: the game goes on.
+func TestASavedPageIsTold(t *testing.T) {
+	domain := t.TempDir()
+	dir := filepath.Join(domain, "game")
+	write := func(file, text string) {
+		t.Helper()
+		file = filepath.Join(domain, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("game/"+games.DefinitionFile, `{"player": {"fields": {"n": "u32 shared"}}}`)
+	write("game/page/index.html", "<p>one</p>")
+	write("_shared/page/frame.css", "p { color: red }")
+	c, err := OpenFolder(dir, 1, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func() (changes []Change) {
+		t.Helper()
+		for range 2 { // a change counts when it was seen twice
+			if err := c.Refresh(func(ch Change) { changes = append(changes, ch) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return changes
+	}
+	if got := look(); len(got) != 1 || got[0].New == nil || got[0].Page != nil {
+		t.Fatalf("a new game is %+v", got)
+	}
+	live := c.Games()[0]
+	for _, file := range []string{"game/page/index.html", "_shared/page/frame.css", "game/page/new.js"} {
+		write(file, "more than there was before")
+		if got := look(); len(got) != 1 || got[0].Page != live || got[0].Old != nil || got[0].New != nil {
+			t.Fatalf("%s was saved, which came to %+v", file, got)
+		}
+	}
+	write("game/player.js", "// nothing but a comment\n")
+	if got := look(); len(got) != 0 {
+		t.Fatalf("a comment came to %+v", got)
+	}
+	write("game/player.js", "export function update(player) { player.n++; }\n")
+	write("game/page/index.html", "another")
+	if got := look(); len(got) != 1 || got[0].Old != live || got[0].New == nil || got[0].Page != nil {
+		t.Fatalf("a rule and the page came to %+v", got)
+	}
+}

@@ -4,7 +4,7 @@
 // what is missing.
 //
 //	GET /GAME/gamehoster.js (.map, gamehoster.d.ts)   the library, from memory, with an ETag
-//	GET /GAME/, /GAME/FILE                            development: the folder's page/ files
+//	GET /GAME/, /GAME/FILE                            development: the files of page/, then of _shared/page/
 //	GET /                                             development: the games
 //	GET /_dev/stats                                   development: what runs, with state hashes
 package web
@@ -32,6 +32,17 @@ import (
 // PageFolder is the folder of a game's own page, which only development serves: in
 // production a game's front end lives on its own website.
 const PageFolder = "page"
+
+// PageFolders is where the files of a game's page are looked for: its own folder, then
+// those of the shared folders that it may import from.
+func PageFolders(dir string) []string {
+	domain := filepath.Dir(dir)
+	return []string{
+		filepath.Join(dir, PageFolder),
+		filepath.Join(domain, games.SharedFolder, PageFolder),
+		filepath.Join(filepath.Dir(domain), games.SharedFolder, PageFolder),
+	}
+}
 
 // indexFile is what a game's own address shows.
 const indexFile = "index.html"
@@ -148,7 +159,7 @@ func library(w http.ResponseWriter, r *http.Request, content []byte, kind string
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// page serves a file of the game's page folder, and reports whether there is one.
+// page serves a file of the game's page, and reports whether there is one.
 func page(w http.ResponseWriter, r *http.Request, site Site, name string) bool {
 	if name == "" {
 		name = indexFile
@@ -156,7 +167,17 @@ func page(w http.ResponseWriter, r *http.Request, site Site, name string) bool {
 	if !fs.ValidPath(name) || strings.HasPrefix(path.Base(name), ".") {
 		return false
 	}
-	root, err := os.OpenRoot(filepath.Join(site.Dir, PageFolder))
+	for _, dir := range PageFolders(site.Dir) {
+		if pageOf(w, r, dir, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// pageOf serves a file of one folder, and reports whether it is there.
+func pageOf(w http.ResponseWriter, r *http.Request, dir, name string) bool {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return false
 	}

@@ -61,3 +61,39 @@ func TestRedirectKeepsTheQuery(t *testing.T) {
 		t.Errorf("%d to %q", w.Code, w.Header().Get("Location"))
 	}
 }
+
+// A game's page may lie in part beside the games that share it; what is its own goes
+// first, and nothing else of the shared folder is served.
+func TestSharedPageFiles(t *testing.T) {
+	root := t.TempDir()
+	for file, text := range map[string]string{
+		"domain/dots/page/index.html":     "dots",
+		"domain/dots/page/own.css":        "own",
+		"domain/_shared/page/own.css":     "shared",
+		"domain/_shared/page/frame.css":   "frame",
+		"_shared/page/root.css":           "root",
+		"domain/_shared/rules.js":         "rules",
+		"domain/_shared/page/.secret.css": "secret",
+	} {
+		file = filepath.Join(root, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := oneSite{Name: "dots", Dir: filepath.Join(root, "domain", "dots"), Library: &bundle.Library{}}
+	for file, want := range map[string]string{
+		"": "dots", "own.css": "own", "frame.css": "frame", "root.css": "root",
+		"rules.js": "", "../rules.js": "", "_shared/rules.js": "", ".secret.css": "",
+	} {
+		w := get(Handler(site, true, nil), "/dots/"+file)
+		if want == "" && w.Code != http.StatusNotFound || want != "" && (w.Code != http.StatusOK || w.Body.String() != want) {
+			t.Errorf("%q: %d %q, want %q", file, w.Code, w.Body, want)
+		}
+		if w := get(Handler(site, false, nil), "/dots/"+file); w.Code != http.StatusNotFound {
+			t.Errorf("production, %q: %d", file, w.Code)
+		}
+	}
+}

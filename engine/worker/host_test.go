@@ -206,3 +206,24 @@ func TestAStalledSocketGetsNoAnswers(t *testing.T) {
 		t.Errorf("closed with %d and %d bytes", b.closed[1], n)
 	}
 }
+
+// Sockets that are told to go leave their instance and their seats as they are.
+func TestEndSockets(t *testing.T) {
+	b := newBench(t)
+	s := b.join(1, 1)
+	b.run(300e6)
+	in, seat := s.in, s.seat
+	b.host.OnPost(&EndSockets{Number: 2, Code: wire.CloseOutdated})
+	if code, ok := b.closed[1]; ok {
+		t.Fatalf("another game's socket was closed with %d", code)
+	}
+	b.host.OnPost(&EndSockets{Number: 1, Code: wire.CloseOutdated, Reason: "the page was saved"})
+	if code := b.closed[1]; code != wire.CloseOutdated {
+		t.Fatalf("closed with %d", code)
+	}
+	b.host.OnClose(1, nil)
+	b.run(1e9)
+	if b.host.games[1].instances[1] != in || in.over() || in.resume(seat.token) != seat {
+		t.Fatal("the instance or the seat is gone")
+	}
+}

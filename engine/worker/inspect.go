@@ -19,6 +19,14 @@ type DropGame struct {
 	Done   func()
 }
 
+// EndSockets closes the sockets of a game. Its instances go on and keep the seats of
+// their players for a while.
+type EndSockets struct {
+	Number uint64
+	Code   uint16
+	Reason string
+}
+
 // Inspect asks a loop what it is running. Reply is called on the loop, after Faults if
 // that is there.
 type Inspect struct {
@@ -66,6 +74,15 @@ func (h *Host) OnPost(m loop.Message) {
 		}
 		if m.Done != nil {
 			m.Done()
+		}
+	case *EndSockets:
+		if sh := h.games[m.Number]; sh != nil {
+			for _, in := range sh.instances {
+				for _, s := range in.sockets {
+					h.end(s, m.Code, m.Reason)
+				}
+			}
+			h.loop.Flush()
 		}
 	case *Inspect:
 		var all []InstanceInfo

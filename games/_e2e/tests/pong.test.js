@@ -95,3 +95,57 @@ test("a rule that is saved reaches the pages that are open", async (t) => {
   }));
   assert.ok(ticks < 20, `${ticks} ticks`);
 });
+
+test("a page's file that is saved reaches the pages that are open, and they keep their seats", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  const ada = await browser.open(`${server.origin}/pong/?name=Ada`);
+  const bob = await browser.open(`${server.origin}/pong/?name=Bob`);
+  await Promise.all([ada.names(2), bob.names(2)]);
+  const before = await ada.page.evaluate(() => ({ id: game.me.id, name: game.name, tick: game.tick, born: performance.timeOrigin }));
+  const page = path.join(server.dir, "localhost/pong/page/index.html");
+  await writeFile(page, (await readFile(page, "utf8")).replace("<title>Pong</title>", "<title>Ping</title>"));
+  await ada.see("the new page", () => document.title === "Ping");
+  await until("the author is told", () => /pong: page saved; open pages are told to reload/.test(server.output));
+  await Promise.all([ada.names(2), bob.names(2)]);
+  const after = await ada.page.evaluate(() => ({ id: game.me.id, name: game.name, tick: game.tick }));
+  assert.deepEqual([after.id, after.name], [before.id, before.name], "another seat");
+  assert.ok(after.tick > before.tick);
+  // what the games share is any game's
+  const shared = path.join(server.dir, "localhost/_shared/page/frame.css");
+  await writeFile(shared, `${await readFile(shared, "utf8")}\n#view { opacity: .5; }\n`);
+  await bob.see("the shared style", () => getComputedStyle(document.getElementById("view")).opacity === "0.5");
+  await Promise.all([ada.names(2), bob.names(2)]);
+});
+
+test("the figures stand beside the table, whatever the window", async (t) => {
+  const server = await Server.start(t);
+  const browser = await Browser.start(t);
+  for (const size of [{ width: 1280, height: 720 }, { width: 844, height: 390 }, { width: 390, height: 844 }, { width: 800, height: 500 }]) {
+    const ada = await browser.open(`${server.origin}/pong/?name=Ada`, { size });
+    await ada.ready();
+    const top = await ada.see("figures", () => document.getElementById("stats").textContent && document.getElementById("stats").getBoundingClientRect().top);
+    // a paddle at the very bottom ends where the table does
+    const pixels = await ada.page.evaluate(() => new Promise((resolve) => {
+      game.send.aim({ y: 600 });
+      requestAnimationFrame(function look() {
+        if (game.me.y < 551.5) {
+          requestAnimationFrame(look);
+          return;
+        }
+        const canvas = document.getElementById("view");
+        const ratio = canvas.height / innerHeight;
+        const column = canvas.getContext("2d").getImageData(0, 0, canvas.width / 2, canvas.height);
+        let last = 0;
+        for (let i = 0; i < column.data.length; i += 4) {
+          // the paddle's core is the brightest there is
+          if (column.data[i + 1] > 200 && column.data[i + 2] > 200) last = Math.floor(i / 4 / column.width);
+        }
+        resolve(last / ratio);
+      });
+    }));
+    await ada.shot(`pong-${size.width}x${size.height}`);
+    assert.ok(pixels > size.height / 3 && pixels <= top, `the paddle reaches down to ${pixels}, the figures begin at ${top} of ${size.height}`);
+    await ada.page.close();
+  }
+});

@@ -2,6 +2,7 @@
 const { table } = gamehoster.game;
 const FONT = "ui-monospace, Menlo, Consolas, monospace";
 const TINTS = ["#5ef1ff", "#ff5fa2"]; // by side
+const STRIP = 20; // pixels kept free above and below the table; the figures stand in the lower ones
 const TAIL = 28; // places of the ball that are remembered
 const GLOW = [[20, 0.03], [16, 0.035], [12, 0.045], [9, 0.06], [6, 0.09], [3, 0.16], [0, 0.9]];
 
@@ -23,7 +24,7 @@ export function scene(canvas) {
     const ratio = Math.min(devicePixelRatio || 1, 2);
     canvas.width = Math.round(innerWidth * ratio);
     canvas.height = Math.round(innerHeight * ratio);
-    scale = Math.min(canvas.width / (table.width + 40), canvas.height / (table.height + 40));
+    scale = Math.min(canvas.width / (table.width + 40), canvas.height / (table.height + 40), (canvas.height - 2 * STRIP * ratio) / table.height);
     left = (canvas.width - table.width * scale) / 2;
     top = (canvas.height - table.height * scale) / 2;
   }
