@@ -59,10 +59,13 @@ func (c *checkCommand) check(env *environment, dir string) bool {
 	began := time.Now()
 	g, findings := games.Load(dir)
 	var lib *bundle.Library
-	if g != nil {
+	switch {
+	case g == nil:
+	case c.Types:
 		l, more := bundle.Build(g)
-		findings = append(findings, more...)
-		lib = l
+		lib, findings = l, append(findings, more...)
+	default:
+		findings = append(findings, bundle.Check(g)...)
 	}
 	render(env.stderr, dir, findings)
 	if findings.Failed() {
@@ -82,7 +85,6 @@ func (c *checkCommand) check(env *environment, dir string) bool {
 	fmt.Fprintf(env.stdout, "  definition %016x\n", g.Hash)
 	fmt.Fprintf(env.stdout, "  rules      %d bytes of wasm on the server, %d in the browser\n", len(g.Program.Server), len(g.Program.Client))
 	fmt.Fprintf(env.stdout, "  state      %d bytes an instance at most\n", layout.Size)
-	fmt.Fprintf(env.stdout, "  library    %d bytes\n", len(lib.Script))
 	return true
 }
 

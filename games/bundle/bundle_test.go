@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -122,6 +123,9 @@ func TestFrontEndErrors(t *testing.T) {
 		lib, list := build(g, standIn)
 		if lib != nil || list.Error() != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.name, list.Error(), c.want)
+		}
+		if checked := Check(g); !reflect.DeepEqual(checked, list) {
+			t.Errorf("%s: checking gives\n%v\nbuilding\n%v", c.name, checked, list)
 		}
 		for _, d := range list {
 			if d.Source == "" {
