@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"gamehoster/games"
 	"gamehoster/games/body"
@@ -92,4 +93,22 @@ func restless(def *schema.Definition) func(tick int) input {
 		}
 		return in
 	}
+}
+
+// stress is a game of denormals, numbers that are none and the ends of ranges.
+func stress(t testing.TB) *games.Game {
+	t.Helper()
+	text, err := os.ReadFile("testdata/stress.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for _, f := range bodies(string(text)) {
+		files[f.Path] = &fstest.MapFile{Data: f.Text}
+	}
+	g, list := games.LoadFS(files, "stress")
+	if g == nil {
+		t.Fatal(list)
+	}
+	return g
 }
