@@ -287,7 +287,7 @@ func (in *Instance) StateHash() uint64 {
 // last send.
 func (in *Instance) playerRow(id uint32) (row []byte, slot uint32, ok bool) {
 	i, ok := in.history.find(id)
-	if !ok {
+	if !ok || id == 0 {
 		return nil, 0, false
 	}
 	o := &in.history.objects[i]

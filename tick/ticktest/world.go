@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -187,15 +188,53 @@ func (c *Client) compare(w *wire.Schema, typ int, mine, theirs []byte, waiting m
 	if !bytes.Equal(a, b) {
 		return fmt.Errorf("id %d is % x, not % x", le.Uint32(mine), b, a)
 	}
+	return c.hidden(typ, mine)
+}
+
+// hidden says which field a row has that its player may not see; nil for none.
+func (c *Client) hidden(typ int, row []byte) error {
+	if typ == schema.InstanceType {
+		return nil
+	}
 	l := &c.m.layout.Types[typ]
+	owner := c.Welcome.Player != 0 && c.m.wire.Owner(typ, row) == c.Welcome.Player
 	for i, f := range c.m.def.Types[typ].Fields {
-		owner := c.Welcome.Player != 0 && c.m.wire.Owner(typ, mine) == c.Welcome.Player
-		if at := l.Offsets[i]; at >= 0 && !f.Visible(owner) && typ != schema.InstanceType {
-			v := mine[at : at+f.Size()]
+		if at := l.Offsets[i]; at >= 0 && !f.Visible(owner) {
+			v := row[at : at+f.Size()]
 			if !bytes.Equal(v, make([]byte, len(v))) && f.Default == 0 && f.Text == "" {
-				return fmt.Errorf("id %d holds %s, which the viewer may not see", le.Uint32(mine), f.Name)
+				return fmt.Errorf("id %d holds %s, which the viewer may not see", le.Uint32(row), f.Name)
 			}
 		}
 	}
 	return nil
+}
+
+// Hidden says what the client holds that its player may not see; nil for nothing.
+func (c *Client) Hidden() error {
+	for typ := range c.m.layout.Types {
+		for i := range countOf(c.m.layout, c.block, typ) {
+			if err := c.hidden(typ, c.row(typ, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Flip flips a bit of a shared number that the client holds, as a broken memory or
+// another rounding would, and reports whether there is one.
+func (c *Client) Flip(rng *rand.Rand) bool {
+	typ := rng.IntN(len(c.m.layout.Types))
+	n := countOf(c.m.layout, c.block, typ)
+	fields := c.m.def.Types[typ].Fields
+	if n == 0 || len(fields) == 0 {
+		return false
+	}
+	i := rng.IntN(len(fields))
+	f, at := fields[i], c.m.layout.Types[typ].Offsets[i]
+	if f.Sync != schema.Shared || !f.Kind.Number() || f.Kind == schema.Bool {
+		return false
+	}
+	c.row(typ, rng.IntN(n))[at+rng.IntN(f.Size())] ^= 1 << rng.IntN(8)
+	return true
 }
