@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
+	"gamehoster/bench/beat"
 	"gamehoster/bench/bots"
 	"gamehoster/bench/colyseus"
 	"gamehoster/bench/latency"
@@ -28,8 +30,11 @@ const (
 	colyseusName = "Colyseus"
 )
 
-// sweepCrews are the instances of the sweep.
+// sweepCrews are the instances of the sweep; shownCrews are those of the picture over
+// time.
 var sweepCrews = []int{100, 250, 500, 1000}
+
+const shownCrews = 250
 
 func asteroids(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s = &report.Section{
@@ -69,13 +74,23 @@ func crewSpec(crews int, settle, measure time.Duration) bots.Spec {
 // crewPairs compares with Colyseus.
 func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) error {
 	const players = pairCrews * crewSize
-	list := []pairs.Contestant{{Name: "gamehoster", Run: func(int) (f pairs.Figures, err error) {
-		r, err := crewRun(ctx, h, split, crewSpec(pairCrews, 2*time.Second, 4*time.Second), nil)
-		if err != nil {
-			return nil, err
-		}
-		return besides(r.Watch[0], r.Received["delta"].Messages, r.BytesIn, r.Late, r.RoundTrip), nil
-	}}}
+	var list []pairs.Contestant
+	names := beat.Transports()
+	for _, t := range names {
+		list = append(list, pairs.Contestant{Name: "gamehoster, " + t, Run: func(int) (f pairs.Figures, err error) {
+			r, err := crewRun(ctx, h, t, split, crewSpec(pairCrews, 2*time.Second, 4*time.Second), nil)
+			if err != nil {
+				return nil, err
+			}
+			return besides(r.Watch[0], r.Received["delta"].Messages, r.BytesIn, r.Late, r.RoundTrip), nil
+		}})
+	}
+	// The last one is uring, where there is more than one.
+	best := "gamehoster, " + names[len(names)-1]
+	bare := "nothing but the loop, " + names[len(names)-1]
+	list = append(list, pairs.Contestant{Name: bare, Run: func(int) (pairs.Figures, error) {
+		return bareRun(ctx, names[len(names)-1], split, players)
+	}})
 	dir, missing := peer.Colyseus(e.Source)
 	if missing != nil {
 		s.Missing = append(s.Missing, colyseusName+": "+missing.Error())
@@ -98,7 +113,7 @@ func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 	for _, c := range list {
 		of := series[c.Name]
 		s.Series["beside, "+c.Name] = of
-		ours := c.Name == "gamehoster"
+		ours := strings.HasPrefix(c.Name, "gamehoster")
 		var fit pairs.Spread
 		for _, us := range of["us"] {
 			fit = append(fit, 1e6/us)
@@ -109,8 +124,9 @@ func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 	}
 	s.Tables = append(s.Tables, table)
 	s.Charts = append(s.Charts, report.Chart{Title: "Processor time of a player, for each second of play", Bars: bars})
+	s.Targets = append(s.Targets, report.Target{What: "the whole server, to nothing but its loop on messages of the same number and size", Got: series.Ratio(best, bare, "us"), Bound: 1.10})
 	if missing == nil {
-		s.Targets = append(s.Targets, report.Target{What: "players of a core, to " + colyseusName, Got: series.Ratio(colyseusName, "gamehoster", "us"), Bound: 8, AtLeast: true})
+		s.Targets = append(s.Targets, report.Target{What: "players of a core, to " + colyseusName, Got: series.Ratio(colyseusName, best, "us"), Bound: 8, AtLeast: true})
 		s.Notes = append(s.Notes, "The Colyseus room runs the same files of rules over a state of what browsers draw, and nothing else; its clients take patches, steer and ping as ours do.")
 	}
 	return nil
@@ -127,18 +143,52 @@ func besides(w proc.Usage, sends, bytes int64, late, ping latency.Summary) pairs
 	}
 }
 
-// crewRun has bots play on a server of their own.
-func crewRun(ctx context.Context, h hosted, split cores, spec bots.Spec, progress func(bots.Progress)) (_ *bots.Report, err error) {
-	srv, err := h.serve(ctx, split)
+// Messages of a player of Asteroids, as they come to on the wire: what the bare loop is
+// asked to do in place of a game.
+const (
+	bareHz      = int(time.Second / sendPeriod)
+	barePayload = 62 // bytes of a send tick, with the heads of its messages
+)
+
+// bareRun measures a loop of ours with no game on it.
+func bareRun(ctx context.Context, transport string, split cores, sockets int) (f pairs.Figures, err error) {
+	r, err := beatRun(ctx, transport, split, beat.Spec{Form: beat.Beat, Sockets: sockets, Hz: bareHz, Settle: 2 * time.Second, Measure: 4 * time.Second}, barePayload)
 	if err != nil {
 		return nil, err
+	}
+	return besides(r.Watch[0], r.Received, r.BytesIn, r.Latency, latency.Summary{}), nil
+}
+
+// autoTransport is what the server takes by itself.
+const autoTransport = "auto"
+
+// played is what bots saw, and what a server's garbage collections were meanwhile.
+type played struct {
+	*bots.Report
+	GC collections
+}
+
+// crewRun has bots play on a server of their own, on a transport.
+func crewRun(ctx context.Context, h hosted, transport string, split cores, spec bots.Spec, progress func(bots.Progress)) (p played, err error) {
+	srv, err := h.serve(ctx, transport, split)
+	if err != nil {
+		return p, err
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
-	r, err := h.play(ctx, srv, split, spec, progress)
+	var phase bots.Phase
+	p.Report, err = h.play(ctx, srv, split, spec, func(now bots.Progress) {
+		if now.Phase != phase && (now.Phase == bots.Measuring || now.Phase == bots.Leaving) {
+			p.GC = srv.collected()
+		}
+		phase = now.Phase
+		if progress != nil {
+			progress(now)
+		}
+	})
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	return r, faults(r)
+	return p, faults(p.Report)
 }
 
 // roomsRun plays in Colyseus rooms.
@@ -178,15 +228,17 @@ func roomsRun(ctx context.Context, dir, source string, split cores, players int)
 // crewSweep fills the server's core.
 func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) error {
 	bound := float64(sendPeriod)/float64(time.Millisecond) + 5
-	table := report.Table{Title: "more and more instances", Columns: []string{"of a core", "CPU of a player, a second", "command p50", "p99", "p99.9", "sends late, p99.9", "of all sends", "bytes/s of a player", "resident of a player", "bots, of a core"}}
+	table := report.Table{Title: "more and more instances", Columns: []string{"of a core", "CPU of a player, a second", "command p50", "p99", "p99.9", "sends late, p99.9", "of all sends", "bytes/s of a player", "resident of a player", "collections, longest pause", "bots, of a core"}}
 	share := &report.Lines{XUnit: "players", YUnit: "% of a core", Series: []report.Line{{Label: "server"}, {Label: "bots"}}}
 	delay := &report.Lines{XUnit: "players", YUnit: "ms", Series: []report.Line{{Label: "command, p50"}, {Label: "command, p99"}, {Label: "command, p99.9"}}}
 	percentiles := &report.Lines{XUnit: "percentile", YUnit: "ms", Ticks: percentileTicks()}
 	kinds := &report.Stack{Unit: "B/s"}
+	whose := &report.Stack{Unit: "µs", Parts: []string{"own code", "kernel"}}
+	var over *report.Lines
 	most := 0.0
 	for i, crews := range sweepCrews {
 		from, width := .5+.5*float64(i)/float64(len(sweepCrews)), .5/float64(len(sweepCrews))
-		r, err := crewRun(ctx, h, split, crewSpec(crews, 3*time.Second, 6*time.Second), func(p bots.Progress) { e.Progress(from + width*p.Part) })
+		r, err := crewRun(ctx, h, autoTransport, split, crewSpec(crews, 3*time.Second, 6*time.Second), func(p bots.Progress) { e.Progress(from + width*p.Part) })
 		if err != nil {
 			return err
 		}
@@ -197,7 +249,10 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 		label := fmt.Sprintf("%d instances, %d players", crews, int(n))
 		table.Rows = append(table.Rows, report.Row{Label: label, Ours: true, Cells: []report.Cell{
 			one(100*w.Cores(), "%"), one(of["us"], "µs"), one(r.Command.P50, "ms"), one(r.Command.P99, "ms"), one(r.Command.P999, "ms"), one(r.Late.P999, "ms"),
-			one(100*float64(r.Received["delta"].Messages)/float64(time.Second/sendPeriod)/r.Seconds/n, "%"), one(of["bytes/s"], ""), one(float64(w.Resident)/1024/n, "KB"), one(100*r.Bots.Cores(), "%")}})
+			one(100*float64(r.Received["delta"].Messages)/float64(time.Second/sendPeriod)/r.Seconds/n, "%"), one(of["bytes/s"], ""), one(float64(w.Resident)/1024/n, "KB"),
+			report.Text("%d in %.0f s, %.2f ms", r.GC.N, r.Seconds, latency.MS(r.GC.Pause)), one(100*r.Bots.Cores(), "%")}})
+		whose.Items = append(whose.Items, report.Pile{Label: label, Values: []float64{
+			of["us"] * float64(w.User) / float64(max(1, w.User+w.System)), of["us"] * float64(w.System) / float64(max(1, w.User+w.System))}})
 		share.Series[0].Points = append(share.Series[0].Points, [2]float64{n, 100 * w.Cores()})
 		share.Series[1].Points = append(share.Series[1].Points, [2]float64{n, 100 * r.Bots.Cores()})
 		for k, v := range []float64{r.Command.P50, r.Command.P99, r.Command.P999} {
@@ -210,6 +265,9 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 			}
 		}
 		percentiles.Series = append(percentiles.Series, line)
+		if crews == shownCrews {
+			over = windows(r.Command.Windows)
+		}
 		if i == 0 {
 			pile := report.Pile{Label: label}
 			for _, name := range []string{"delta", "keyframe", "commands", "enter", "leave"} {
@@ -228,6 +286,8 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 		report.Chart{Title: "Share of a core", Lines: share},
 		report.Chart{Title: "A command, from the player to the send that answers it", Lines: delay},
 		report.Chart{Title: "The same by percentile", Lines: percentiles},
+		report.Chart{Title: fmt.Sprintf("The same over time, %d players", shownCrews*crewSize), Lines: over},
+		report.Chart{Title: "Processor time of a player and second", Stack: whose},
 		report.Chart{Title: "Bytes of a player by message, without frames", Stack: kinds})
 	got := pairs.Spread{most}
 	s.Targets = append(s.Targets, report.Target{What: fmt.Sprintf("players on one core with a command's p99.9 under a send period and 5 ms, %.0f ms", bound), Got: got, Bound: 1000, AtLeast: true})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gamehoster/bench/latency"
 	"gamehoster/games"
@@ -65,6 +66,19 @@ func TestListening(t *testing.T) {
 	} {
 		if a, ok := listening(line); ok != (want != "") || ok && a.String() != want {
 			t.Errorf("%q: %v %v", line, a, ok)
+		}
+	}
+}
+
+func TestCollections(t *testing.T) {
+	for line, want := range map[string]time.Duration{
+		"gc 7 @1.5s 0%: 0.02+1.1+0.5 ms clock, 0.02+0/1/1+0.5 ms cpu, 4->4->2 MB": 500 * time.Microsecond,
+		"gc 7 @1.5s 0%: 2+1.1+0.5 ms clock":                                       2 * time.Millisecond,
+		"gc 7 @1.5s 0%: 2+1.1 ms clock":                                           0,
+		`{"msg":"gc 7"}`:                                                          0,
+	} {
+		if got, ok := collection(line); got != want || ok != (want > 0) {
+			t.Errorf("%q: %v %v", line, got, ok)
 		}
 	}
 }

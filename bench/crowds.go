@@ -34,7 +34,7 @@ func match10(ctx context.Context, e *Env) (s *report.Section, err error) {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, h.remove()) }()
-	r, err := crewRun(ctx, h, split, bots.Spec{Bots: matchPlayers, Commands: 10, Connect: 2 * time.Second, Settle: 3 * time.Second, Measure: 10 * time.Second},
+	r, err := crewRun(ctx, h, autoTransport, split, bots.Spec{Bots: matchPlayers, Commands: 10, Connect: 2 * time.Second, Settle: 3 * time.Second, Measure: 10 * time.Second},
 		func(p bots.Progress) { e.Progress(p.Part) })
 	if err != nil {
 		return s, err
@@ -89,7 +89,7 @@ func storm(ctx context.Context, e *Env) (s *report.Section, err error) {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, h.remove()) }()
-	srv, err := h.serve(ctx, split)
+	srv, err := h.serve(ctx, autoTransport, split)
 	if err != nil {
 		return s, err
 	}
@@ -169,7 +169,7 @@ func slow(ctx context.Context, e *Env) (s *report.Section, err error) {
 	defer func() { err = errors.Join(err, h.remove()) }()
 	contestant := func(name string, slow int) pairs.Contestant {
 		return pairs.Contestant{Name: name, Run: func(int) (pairs.Figures, error) {
-			r, err := crewRun(ctx, h, split, bots.Spec{Bots: slowPlayers, Mix: bots.Mix{Slow: slow}, Commands: crewCommands,
+			r, err := crewRun(ctx, h, autoTransport, split, bots.Spec{Bots: slowPlayers, Mix: bots.Mix{Slow: slow}, Commands: crewCommands,
 				Connect: time.Second, Settle: 2 * time.Second, Measure: 6 * time.Second}, nil)
 			if err != nil {
 				return nil, err

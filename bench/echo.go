@@ -107,12 +107,7 @@ func echoServers(ctx context.Context, source, dir string, s *report.Section) (li
 	}
 	for _, t := range beat.Transports() {
 		list = append(list, echoServer{name: "gamehoster, " + t, ours: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
-			cmd, err := part(ctx, roleBeat, beatSpec{Transport: t, Hz: hz, Payload: echoPayload})
-			if err == nil {
-				// The loop's thread waits in the kernel past the Go runtime's knowledge.
-				cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
-			}
-			return cmd, err
+			return beatCommand(ctx, t, hz, echoPayload)
 		}})
 	}
 	sockets := filepath.Join(dir, "sockets")
@@ -153,25 +148,9 @@ func (c echoCase) measure(ctx context.Context, srv echoServer, split cores) (f p
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	drive, err := part(ctx, roleDrive, beat.Spec{Addr: s.Addr.String(), Form: beat.Beat, Sockets: c.sockets, Hz: c.hz,
-		Settle: time.Second, Measure: 3 * time.Second, Watch: []int{s.PID}})
+	r, err := drive(ctx, s, split, beat.Spec{Form: beat.Beat, Sockets: c.sockets, Hz: c.hz, Settle: time.Second, Measure: 3 * time.Second})
 	if err != nil {
-		return nil, err
-	}
-	out, err := drive.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting the driver: %w", err)
-	}
-	drive.Stderr = os.Stderr
-	if err := proc.Start(drive, split.clients...); err != nil {
-		return nil, fmt.Errorf("starting the driver: %w", err)
-	}
-	r, err := beat.Read(out)
-	if err = errors.Join(err, drive.Wait()); err != nil {
-		return nil, fmt.Errorf("driving %s: %w", srv.name, err)
-	}
-	if r.Wrong > 0 || r.Received == 0 {
-		return nil, fmt.Errorf("%s: of %d messages %d were wrong", srv.name, r.Received, r.Wrong)
+		return nil, fmt.Errorf("%s: %w", srv.name, err)
 	}
 	w := r.Watch[0]
 	return pairs.Figures{
@@ -179,6 +158,55 @@ func (c echoCase) measure(ctx context.Context, srv echoServer, split cores) (f p
 		"MB": float64(w.Resident) / (1 << 20), "core": 100 * w.Cores(), "driver": 100 * r.Driver.Cores(),
 		"user ns": float64(w.User) * r.PairNS[0] / max(1, float64(w.User+w.System)), "system ns": float64(w.System) * r.PairNS[0] / max(1, float64(w.User+w.System)),
 	}, nil
+}
+
+// drive has the driver play on a server, in a process of its own.
+func drive(ctx context.Context, s *server, split cores, spec beat.Spec) (*beat.Report, error) {
+	spec.Addr, spec.Watch = s.Addr.String(), []int{s.PID}
+	cmd, err := part(ctx, roleDrive, spec)
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the driver: %w", err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := proc.Start(cmd, split.clients...); err != nil {
+		return nil, fmt.Errorf("starting the driver: %w", err)
+	}
+	r, err := beat.Read(out)
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		return nil, err
+	}
+	if r.Wrong > 0 || r.Received == 0 {
+		return nil, fmt.Errorf("of %d messages %d were wrong", r.Received, r.Wrong)
+	}
+	return r, nil
+}
+
+// beatCommand is one of our own loops with nothing on it.
+func beatCommand(ctx context.Context, transport string, hz, payload int) (*exec.Cmd, error) {
+	cmd, err := part(ctx, roleBeat, beatSpec{Transport: transport, Hz: hz, Payload: payload})
+	if err == nil {
+		// The loop's thread waits in the kernel past the Go runtime's knowledge.
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	}
+	return cmd, err
+}
+
+// beatRun starts such a loop and drives it.
+func beatRun(ctx context.Context, transport string, split cores, spec beat.Spec, payload int) (_ *beat.Report, err error) {
+	cmd, err := beatCommand(ctx, transport, spec.Hz, payload)
+	if err != nil {
+		return nil, err
+	}
+	s, err := start(ctx, cmd, split.server...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	return drive(ctx, s, split, spec)
 }
 
 // report puts the case's figures into the section.

@@ -71,15 +71,16 @@ func set(file string, settings map[string]string) error {
 	return os.WriteFile(file, []byte(out), 0o644)
 }
 
-// serve starts our own server on the hosted games, with one loop.
-func (h hosted) serve(ctx context.Context, split cores) (*server, error) {
+// serve starts our own server on the hosted games, with one loop on the transport.
+func (h hosted) serve(ctx context.Context, transport string, split cores) (*server, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, "serve", "--root", h.root, "--port", "0", "--loops", "1", "--log-format", "json")
-	// A loop waits in the kernel past the Go runtime's knowledge: it needs one more.
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	cmd := exec.CommandContext(ctx, self, "serve", "--root", h.root, "--port", "0", "--loops", "1", "--transport", transport, "--log-format", "json")
+	// A loop waits in the kernel past the Go runtime's knowledge: it needs one more. Each
+	// garbage collection is told on stderr.
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "GODEBUG=gctrace=1")
 	return start(ctx, cmd, split.server...)
 }
 

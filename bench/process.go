@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,49 @@ type server struct {
 
 	cmd  *exec.Cmd
 	said chan []string // the last lines, once it has ended
+
+	mu sync.Mutex
+	gc collections
+}
+
+// collections are a Go program's garbage collections.
+type collections struct {
+	N     int
+	Pause time.Duration // the longest time that all goroutines stood still
+}
+
+// collected gives the collections since the last call.
+func (s *server) collected() collections {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.gc
+	s.gc = collections{}
+	return c
+}
+
+// collection reads a line of GODEBUG=gctrace=1,
+//
+//	gc 7 @1.5s 0%: 0.02+1.1+0.003 ms clock, ...
+//
+// of which the first and the third time are pauses.
+func collection(line string) (pause time.Duration, ok bool) {
+	if !strings.HasPrefix(line, "gc ") {
+		return 0, false
+	}
+	_, rest, ok := strings.Cut(line, "%: ")
+	times, _, ok2 := strings.Cut(rest, " ms clock")
+	parts := strings.Split(times, "+")
+	if !ok || !ok2 || len(parts) != 3 {
+		return 0, false
+	}
+	for _, i := range []int{0, 2} {
+		ms, err := strconv.ParseFloat(parts[i], 64)
+		if err != nil {
+			return 0, false
+		}
+		pause = max(pause, time.Duration(ms*float64(time.Millisecond)))
+	}
+	return pause, true
 }
 
 const (
@@ -75,6 +119,13 @@ func (s *server) read(r io.ReadCloser, at chan<- netip.AddrPort) {
 		if addr, ok := listening(in.Text()); ok && !told {
 			at <- addr
 			told = true
+			continue
+		}
+		if pause, ok := collection(in.Text()); ok {
+			s.mu.Lock()
+			s.gc.N++
+			s.gc.Pause = max(s.gc.Pause, pause)
+			s.mu.Unlock()
 			continue
 		}
 		lines = append(lines, in.Text())
