@@ -233,6 +233,46 @@ export function update(p) {
   if (f.rock) { f.rock.x -= 0.25; p.y = f.rock.id; } else p.y = -1;
 }
 `},
+	{"characters, Object and records that change", `
+instance r0:f64 r1:f64 r2:f64 r3:f64 word:str12 n:i8
+player 2 x:f32 y:f32 mate:ref.player
+rock rocks 5 x:f32 y:f32 near:ref.rock name:str8
+`, `
+-- instance.js --
+const MAP = ["#..#", "..#", "ö#", ""], LINE = "a€b#", Kind = Object.freeze({ ROCK: 1, SHIP: 2 });
+const LEVELS = [{ rows: ["ab", "cd"] }, { rows: ["xy", "zw"] }];
+function solid(rows, x, y) { return rows[y][x] === "#"; }
+function reach(o) { return o.rock ? o.rock.x : o.d; }
+export function update() {
+  const y = game.tick % 3, x = game.tick % MAP[y].length;
+  game.r0 = (MAP[y][x] === "#" ? 1 : 0) + (LINE[game.tick % 4] < "b" ? 2 : 0) + MAP[0][1].length * 4 + (solid(MAP, 0, 0) ? 8 : 0) + (solid(MAP, x, y) ? 16 : 0);
+  game.word = LEVELS[game.tick % 2].rows[y % 2][x % 2];
+  let walls = 0;
+  for (let r = 0; r < MAP.length; r++) for (let c = 0; c < MAP[r].length; c++) { if (MAP[r][c] === "#") walls++; }
+  for (const c of ["x", "y"]) if (c === game.word) walls += 100;
+  game.r1 = walls + Kind.SHIP;
+  const r = game.rocks.spawn();
+  if (r) Object.assign(r, { x: game.tick, y: r.id, name: LINE[y], near: game.rocks.find(2) });
+  const best = { rock: null, d: -1 };
+  game.r2 = reach(best);
+  for (const o of game.rocks) { if (o.y > best.d) { best.rock = o; best.d = o.y; } Object.assign(o, { x: o.y, y: o.x }); }
+  game.r2 += reach(best) * 10;
+  const a = { v: 1, w: { z: 2 } }, b = a.w, c = { ...a, v: 5 };
+  Object.assign(a, { v: a.v + 1 }); b.z += 3; c.w.z *= 2;
+  game.r3 = a.v + a.w.z * 10 + b.z * 100 + c.v * 1e3 + c.w.z * 1e4;
+  Object.assign(game.rocks.find(2) ?? game.rocks.find(6) ?? best.rock, Object.freeze({ x: -1 }));
+  if (game.tick % 8 === 0) for (const o of game.rocks) if (o.near?.y > 3 || o.near?.near === o) o.remove();
+}
+-- player.ts --
+enum Mode { Idle, Run = 4, Fly, Name = "fly" }
+const enum Side { Left = -1, Right = 1 }
+export enum Mixed { A = Mode.Run * 2, B = A + 1 }
+export function update(p: { x: number; y: number; mate: unknown }): void {
+  switch (Math.floor(p.x) % 6) { case Mode.Idle: p.x += 1.5; break; case Mode.Run: p.y += Mixed.B; p.x++; break; case Mode.Fly: p.x += Side.Right; break; default: p.x++; }
+  p.mate ??= p;
+  game.n += Side.Left + Mode.Name.length + Mixed.A;
+}
+`},
 	{"constants that are computed", `
 instance r0:f64 r1:f64 r2:f64 r3:f64 r4:f64 r5:f64 r6:f64 word:str20
 player 1 unused:u8

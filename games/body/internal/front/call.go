@@ -95,6 +95,22 @@ func (w *walker) callSymbol(e *ast.CallExpression, s *symbol, problem string, at
 	return w.bad(at, "\"%s\" is a constant, not a function", s.name)
 }
 
+// frozen is Object.freeze(x): constants are that anyhow.
+func (w *walker) frozen(x tree.Expr) tree.Expr {
+	switch x := x.(type) {
+	case *record:
+		c := *x
+		c.own = false
+		return &c
+	case *view:
+		return x
+	}
+	if x.Type().Kind == tree.Bad {
+		return x
+	}
+	return w.bad(x.Pos(), "Object.freeze takes an object or a list that is written here, and this is %s", describe(x))
+}
+
 // intrinsics are the functions of the maths library's own.
 var intrinsics = map[string]tree.Inner{
 	"highWord": tree.HighWord, "lowWord": tree.LowWord, "fromWords": tree.FromWords,
@@ -154,6 +170,7 @@ func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
 		return w.bad(e.Idx0(), "%s", problem)
 	}
 	w.in.callee[in] = true
+	w.flow.called()
 	n.Fn = in.fn
 	n.Node = node(e, in.fn.Result)
 	if in.gives == nil {
@@ -227,6 +244,8 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 		return w.callMath(e, name, at)
 	case w.global(d.Left, "Number"):
 		return w.callNumber(e, name, "Number."+name)
+	case w.global(d.Left, "Object") && name == "freeze" && len(e.ArgumentList) == 1:
+		return w.frozen(w.object(e.ArgumentList[0]))
 	case w.global(d.Left, "game"):
 		if name == "end" {
 			if len(e.ArgumentList) != 0 {
@@ -259,6 +278,7 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 			if len(e.ArgumentList) != 0 {
 				return w.bad(e.ArgumentList[0].Idx0(), "remove() takes nothing")
 			}
+			w.flow.called()
 			return &tree.Remove{Node: node(e, void), Of: of, Obj: obj}
 		}
 		if of.Field(name) != nil || name == "id" || name == "owner" {

@@ -350,7 +350,7 @@ func (w *walker) readVar(v *tree.Var, at file.Idx) tree.Expr {
 	if t.Kind == tree.Bad {
 		return &tree.NullLit{Node: tree.Node{At: at, T: t}}
 	}
-	if w.flow.nonNull[v] {
+	if w.flow.nonNull[place{v: v}] {
 		t.Null = false
 	}
 	return &tree.VarRef{Node: tree.Node{At: at, T: t}, Var: v}
@@ -677,6 +677,9 @@ func (w *walker) receive(n *tree.Assign, x tree.Expr, left ast.Expression) {
 	}
 	if t.Kind == tree.Object {
 		t.Null = true // a reference can be set to null
+		if f, ok := n.Target.(*tree.Field); ok {
+			defer w.flow.written(f.Field.Name)
+		}
 	}
 	n.X = w.fit(x, t)
 	if f, ok := n.Target.(*tree.Field); ok && t.Kind == tree.Str {
@@ -705,15 +708,15 @@ func (w *walker) assignLazily(e *ast.AssignExpression) tree.Expr {
 	n := &tree.Assign{Node: node(e, t), Target: target, Op: op}
 	before := w.flow.clone()
 	if variable && op == tree.And {
-		w.flow.assume([]*tree.Var{v.Var})
+		w.flow.assume([]place{{v: v.Var}})
 	}
 	x := w.present(w.value(e.Right))
 	w.receive(n, x, e.Left)
 	if variable && op != tree.And && t.Kind == tree.Object { // it was there before, or is what was written
-		before.assume([]*tree.Var{v.Var})
+		before.assume([]place{{v: v.Var}})
 	}
 	if w.flow = merge(before, w.flow); variable && op == tree.And {
-		delete(w.flow.nonNull, v.Var)
+		w.flow.drop(func(p place) bool { return p.v == v.Var })
 	}
 	switch n.T.Kind {
 	case tree.Object:

@@ -2,6 +2,7 @@ package front
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/token"
@@ -9,13 +10,58 @@ import (
 	"gamehoster/games/body/internal/tree"
 )
 
-// flow is what is known where the walk stands: which variables are not null
-// though their type allows it, which have no value yet, and whether the place can be
-// reached at all.
+// flow is what is known where the walk stands: what is not null though its type allows
+// it, which variables have no value yet, and whether the place can be reached at all.
 type flow struct {
-	nonNull map[*tree.Var]bool
+	nonNull map[place]bool
 	unset   map[*tree.Var]bool
 	dead    bool
+}
+
+// place is where an object can be: a variable or, with a path as in .owner.mate, a field
+// of what is in one; without a variable a field of the instance. What is known of a field
+// spares the author a warning and nothing else, as it is not followed through calls.
+type place struct {
+	v    *tree.Var
+	path string
+}
+
+// placeOf is where an expression reads an object; false for one that is nowhere else.
+func placeOf(x tree.Expr) (place, bool) {
+	var of tree.Expr
+	name := ""
+	switch x := x.(type) {
+	case *tree.VarRef:
+		return place{v: x.Var}, true
+	case *tree.NonNull:
+		return placeOf(x.X)
+	case *tree.Field:
+		of, name = x.Obj, "."+x.Field.Name
+	case *tree.Property:
+		if x.What != tree.Owner {
+			return place{}, false
+		}
+		of, name = x.Obj, ".owner"
+	default:
+		return place{}, false
+	}
+	if of == nil {
+		return place{path: name}, true
+	}
+	p, ok := placeOf(of)
+	p.path += name
+	return p, ok
+}
+
+// objectAt is placeOf what may be null.
+func objectAt(x tree.Expr) []place {
+	if k := x.Type().Kind; k != tree.Object && k != tree.Null {
+		return nil
+	}
+	if p, ok := placeOf(x); ok {
+		return []place{p}
+	}
+	return nil
 }
 
 func (f flow) clone() flow { return flow{maps.Clone(f.nonNull), maps.Clone(f.unset), f.dead} }
@@ -23,12 +69,24 @@ func (f flow) clone() flow { return flow{maps.Clone(f.nonNull), maps.Clone(f.uns
 // set notes that v received a value of type t.
 func (f *flow) set(v *tree.Var, t tree.Type) {
 	delete(f.unset, v)
+	f.drop(func(p place) bool { return p.v == v })
 	if t.Kind == tree.Object && !t.Null {
-		f.assume([]*tree.Var{v})
-		return
+		f.assume([]place{{v: v}})
 	}
-	delete(f.nonNull, v)
 }
+
+// drop forgets of places that they are not null.
+func (f *flow) drop(which func(p place) bool) {
+	maps.DeleteFunc(f.nonNull, func(p place, _ bool) bool { return which(p) })
+}
+
+// written notes that a field of some object was written.
+func (f *flow) written(name string) {
+	f.drop(func(p place) bool { return strings.Contains(p.path+".", "."+name+".") })
+}
+
+// called notes that a helper ran, or an object was removed: any field may be another.
+func (f *flow) called() { f.drop(func(p place) bool { return p.path != "" }) }
 
 // clear notes that v was declared without a value.
 func (f *flow) clear(v *tree.Var) {
@@ -36,16 +94,16 @@ func (f *flow) clear(v *tree.Var) {
 		f.unset = map[*tree.Var]bool{}
 	}
 	f.unset[v] = true
-	delete(f.nonNull, v)
+	f.drop(func(p place) bool { return p.v == v })
 }
 
-// assume notes that the variables are not null.
-func (f *flow) assume(vars []*tree.Var) {
-	for _, v := range vars {
+// assume notes that what is at the places is not null.
+func (f *flow) assume(places []place) {
+	for _, p := range places {
 		if f.nonNull == nil {
-			f.nonNull = map[*tree.Var]bool{}
+			f.nonNull = map[place]bool{}
 		}
-		f.nonNull[v] = true
+		f.nonNull[p] = true
 	}
 }
 
@@ -57,7 +115,7 @@ func merge(a, b flow) flow {
 	if b.dead {
 		return a
 	}
-	both := flow{nonNull: map[*tree.Var]bool{}, unset: maps.Clone(a.unset)}
+	both := flow{nonNull: map[place]bool{}, unset: maps.Clone(a.unset)}
 	for v := range a.nonNull {
 		if b.nonNull[v] {
 			both.nonNull[v] = true
@@ -72,8 +130,27 @@ func merge(a, b flow) flow {
 	return both
 }
 
-// facts are the variables that are not null if a condition holds, and if not.
-type facts struct{ yes, no []*tree.Var }
+// facts are the places that are not null if a condition holds, and if not.
+type facts struct{ yes, no []place }
+
+// behind is what is still known when an expression was evaluated after the condition.
+func (f facts) behind(w *walker, e ast.Expression) facts {
+	gone := map[*tree.Var]bool{}
+	assigned(e, func(name string, _ bool) {
+		for _, v := range w.variables(name) {
+			gone[v] = true
+		}
+	})
+	keep := func(list []place) (kept []place) {
+		for _, p := range list {
+			if !gone[p.v] {
+				kept = append(kept, p)
+			}
+		}
+		return kept
+	}
+	return facts{keep(f.yes), keep(f.no)}
+}
 
 // cond walks a condition, of any type that has a truth.
 func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
@@ -97,6 +174,7 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 			}
 			y, fy := w.cond(e.Right)
 			w.flow = merge(before, w.flow)
+			fx = fx.behind(w, e.Right)
 			n := &tree.Logical{Op: op, X: x, Y: y}
 			t := x.Type()
 			if op == tree.Or && t.Kind == tree.Object && y.Type().Kind == tree.Object {
@@ -114,70 +192,107 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 		case token.STRICT_EQUAL, token.STRICT_NOT_EQUAL:
 			x := w.expr(e)
 			if b, ok := x.(*tree.Binary); ok {
-				v := nullTest(b)
-				if v == nil {
-					return x, facts{}
-				}
-				if b.Op == tree.Eq {
-					return x, facts{no: []*tree.Var{v}}
-				}
-				return x, facts{yes: []*tree.Var{v}}
+				return x, told(b)
+			}
+			return x, facts{}
+		case token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
+			x := w.expr(e)
+			if b, ok := x.(*tree.Binary); ok {
+				return x, facts{yes: append(absent(b.X, b.Y), absent(b.Y, b.X)...)}
 			}
 			return x, facts{}
 		}
 	}
 	x := w.value(e)
-	var f facts
-	if v, ok := x.(*tree.VarRef); ok && v.T.Kind == tree.Object {
-		f.yes = []*tree.Var{v.Var}
-	}
-	if o, ok := x.(*tree.Optional); ok {
-		if v, ok := o.Base.(*tree.VarRef); ok { // a?.b is true only where a is there
-			f.yes = []*tree.Var{v.Var}
-		}
+	f := facts{yes: objectAt(x)}
+	if o, ok := x.(*tree.Optional); ok { // a?.b is true only where a is there
+		f.yes = objectAt(o.Base)
 	}
 	return x, f
 }
 
-// nullTest is the variable that a comparison tests for null, if it does that.
-func nullTest(b *tree.Binary) *tree.Var {
+// told is what === and !== tell: of a place that is compared with null, and of a in
+// a?.b === c, which only holds where a is there.
+func told(b *tree.Binary) facts {
 	x, y := b.X, b.Y
 	if x.Type().Kind == tree.Null {
 		x, y = y, x
 	}
-	if v, ok := x.(*tree.VarRef); ok && y.Type().Kind == tree.Null {
-		return v.Var
+	var f facts
+	if y.Type().Kind == tree.Null {
+		f.no = objectAt(x)
+	} else {
+		f.yes = append(absent(x, y), absent(y, x)...)
 	}
-	return nil
+	if b.Op == tree.Ne {
+		f.yes, f.no = f.no, f.yes
+	}
+	return f
+}
+
+// absent is the base of x where x is a?.b, or else something that is not equal to
+// other, or in any order with it.
+func absent(x, other tree.Expr) []place {
+	n, ok := x.(*tree.Nullish)
+	if !ok {
+		return nil
+	}
+	o, ok := n.X.(*tree.Optional)
+	if !ok {
+		return nil
+	}
+	switch y := n.Y.(type) {
+	case *tree.NumberLit:
+		ok = y.Value != y.Value
+	case *tree.NullLit:
+		ok = other.Type().Kind == tree.Object && !other.Type().Null
+	default:
+		ok = false
+	}
+	if !ok {
+		return nil
+	}
+	return objectAt(o.Base)
 }
 
 // branch walks one arm under what is known in it and gives what is known at
 // its end.
-func (w *walker) branch(start flow, known []*tree.Var, arm func()) flow {
+func (w *walker) branch(start flow, known []place, arm func()) flow {
 	w.flow = start.clone()
 	w.flow.assume(known)
 	arm()
 	return w.flow
 }
 
-// forget drops what is known of variables that the parts of a loop assign, as
-// the loop's start is reached again after them.
+// forget drops what is known of variables that the parts of a loop assign, and of
+// fields, as the loop's start is reached again after them.
 func (w *walker) forget(parts ...ast.Node) {
-	for _, p := range parts {
-		assigned(p, func(name string, member bool) {
-			for s := w.scope; s != nil; s = s.up {
-				switch b := s.vars[name]; {
-				case b == nil:
-				case b.v != nil && !member:
-					delete(w.flow.nonNull, b.v)
-				case b.thing != nil:
-					for _, x := range b.thing.parts() {
-						if v, ok := x.(*tree.VarRef); ok {
-							delete(w.flow.nonNull, v.Var)
-						}
-					}
+	w.flow.called()
+	for _, part := range parts {
+		assigned(part, func(name string, member bool) {
+			for _, v := range w.variables(name) {
+				if !member || v.Name != name {
+					w.flow.drop(func(p place) bool { return p.v == v })
 				}
 			}
 		})
 	}
+}
+
+// variables are those that a name in one of the scopes around may stand for.
+func (w *walker) variables(name string) (list []*tree.Var) {
+	for s := w.scope; s != nil; s = s.up {
+		switch b := s.vars[name]; {
+		case b == nil:
+		case b.v != nil:
+			list = append(list, b.v)
+		case b.thing != nil:
+			for _, x := range b.thing.parts() {
+				if v, ok := x.(*tree.VarRef); ok {
+					list = append(list, v.Var)
+				}
+			}
+		}
+	}
+	return list
 }

@@ -194,16 +194,26 @@ func (w *walker) nonNull(x tree.Expr) tree.Expr {
 		return x
 	}
 	t.Null = false
+	at, known := placeOf(x)
+	if known = known && w.flow.nonNull[at]; !known {
+		w.warnNull(x)
+	}
+	if _, ok := placeOf(x); ok {
+		w.flow.assume([]place{at})
+	}
+	return &tree.NonNull{Node: tree.Node{At: x.Pos(), T: t}, X: x}
+}
+
+// warnNull tells that what is used here may be null.
+func (w *walker) warnNull(x tree.Expr) {
 	switch y := x.(type) {
 	case *tree.VarRef:
 		w.warnf(x.Pos(), "\"%s\" may be null here%s, which ends the body: test it first, as in if (!%s) return", y.Var.Name, full(w.spawned[y.Var]), y.Var.Name)
-		w.flow.assume([]*tree.Var{y.Var})
 	case *tree.Spawn:
 		w.warnf(x.Pos(), "this may be null%s, which ends the body: keep it in a const and test that first", full(y.Of))
 	default:
 		w.warnf(x.Pos(), "this may be null, which ends the body: keep it in a const and test that first")
 	}
-	return &tree.NonNull{Node: tree.Node{At: x.Pos(), T: t}, X: x}
 }
 
 // full is why spawn() gives null; empty for what is no result of it.
@@ -265,7 +275,7 @@ func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
 	case tree.Command:
 		return w.named(x, t, e)
 	case tree.Str:
-		return w.bad(e.LeftBracket, "a str is taken as a whole: it can be compared, and has a length")
+		return w.unit(x, e)
 	}
 	return w.bad(e.LeftBracket, "%s has no elements", t)
 }
@@ -367,9 +377,7 @@ func (w *walker) optional(e *ast.OptionalChain) tree.Expr {
 	w.hole, w.holeVar = hole, v
 	defer func() { w.hole, w.holeVar = outer, outerVar }()
 	before := w.flow.clone()
-	if b, ok := base.(*tree.VarRef); ok {
-		w.flow.assume([]*tree.Var{b.Var})
-	}
+	w.flow.assume(objectAt(base))
 	n := &tree.Optional{Base: base, Var: v, Rest: w.expr(e.Expression)}
 	w.flow = merge(before, w.flow)
 	n.Node = node(e, n.Rest.Type())

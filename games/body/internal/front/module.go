@@ -269,8 +269,7 @@ func (l *loader) declare(m *module, prog *ast.Program) {
 			}
 		case *ast.EmptyStatement:
 		case *ast.VariableStatement:
-			l.report.errorf(st.Var, "%s", l.refusedVar(st.Var))
-			l.spoil(m, st.List)
+			l.variables(m, st.Var, st.List)
 		case *ast.ClassDeclaration:
 			l.report.errorf(st.Idx0(), "%s", refusedClass)
 			if st.Class.Name != nil {
@@ -304,16 +303,27 @@ func (l *loader) add(m *module, s *symbol) *symbol {
 	return s
 }
 
-// refusedVar is what to write instead of a var, which is also what enums and
-// namespaces of TypeScript become.
+// variables declares the enums among variables, and refuses the rest.
+func (l *loader) variables(m *module, at file.Idx, bindings []*ast.Binding) (list []*symbol) {
+	for _, b := range bindings {
+		if id, members := enum(b); members != nil {
+			list = append(list, l.add(m, &symbol{kind: symConst, name: id.Name.String(), at: id.Idx, value: members}))
+			continue
+		}
+		l.report.errorf(at, "%s", l.refusedVar(at))
+		list = append(list, l.spoil(m, []*ast.Binding{b})...)
+	}
+	return list
+}
+
+// refusedVar is what to write instead of a var, which is also what namespaces of
+// TypeScript become.
 func (l *loader) refusedVar(at file.Idx) string {
 	text := l.files.after(at)
 	for _, word := range []string{"export ", "declare ", "const "} {
 		text = strings.TrimPrefix(text, word)
 	}
 	switch word, _, _ := strings.Cut(text, " "); word {
-	case "enum":
-		return "enums are not part of the body language: write export const Kind = { ROCK: 0, SHIP: 1 }"
 	case "namespace", "module":
 		return "namespaces are not part of the body language: use files and imports"
 	}
@@ -322,12 +332,13 @@ func (l *loader) refusedVar(at file.Idx) string {
 
 // spoil enters names whose declaration was refused, so that their uses are not
 // reported as well.
-func (l *loader) spoil(m *module, list []*ast.Binding) {
+func (l *loader) spoil(m *module, list []*ast.Binding) (bad []*symbol) {
 	for _, b := range list {
-		if id, ok := b.Target.(*ast.Identifier); ok {
-			l.add(m, &symbol{kind: symBad, name: id.Name.String(), at: id.Idx})
-		}
+		eachName(b.Target, func(id *ast.Identifier) {
+			bad = append(bad, l.add(m, &symbol{kind: symBad, name: id.Name.String(), at: id.Idx}))
+		})
 	}
+	return bad
 }
 
 // start is where a statement begins; the parser leaves it out of an if.
@@ -360,8 +371,7 @@ func (l *loader) function(m *module, f *ast.FunctionLiteral) []*symbol {
 func (l *loader) constants(m *module, d *ast.LexicalDeclaration) (list []*symbol) {
 	if d.Token != token.CONST {
 		l.report.errorf(d.Idx, "nothing is kept between ticks but fields: use const, or a field of the instance in gamehoster-game.json")
-		l.spoil(m, d.List)
-		return nil
+		return l.spoil(m, d.List)
 	}
 	for _, b := range d.List {
 		id, ok := b.Target.(*ast.Identifier)
@@ -469,7 +479,7 @@ func (l *loader) exported(m *module, d *ast.ExportDeclaration) []*symbol {
 	case d.ClassDeclaration != nil:
 		l.report.errorf(d.Idx, "%s", refusedClass)
 	case d.Variable != nil:
-		l.report.errorf(d.Idx, "%s", l.refusedVar(d.Idx))
+		return l.variables(m, d.Idx, d.Variable.List)
 	case d.ExportFromClause != nil || d.FromClause != nil:
 		if d.FromClause != nil || d.ExportFromClause.IsWildcard {
 			l.report.errorf(d.Idx, "a file exports its own functions only: import them where they are used")

@@ -4,6 +4,7 @@ import (
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/file"
 	"github.com/grafana/sobek/token"
+	"github.com/grafana/sobek/unistring"
 
 	"gamehoster/games/body/internal/tree"
 )
@@ -233,4 +234,63 @@ func (w *walker) exchange(p *ast.ArrayPattern, list *ast.ArrayLiteral) []tree.St
 		out = append(out, &tree.Eval{X: w.assignTo(target, func() tree.Expr { return taken[i] })})
 	}
 	return out
+}
+
+// assignAll walks Object.assign(p, { x: 1, y: 2 }): all values are taken before the
+// first is assigned.
+func (w *walker) assignAll(e *ast.CallExpression) []tree.Stmt {
+	if len(e.ArgumentList) != 2 {
+		w.errorf(e.Idx0(), "Object.assign takes what to assign to and an object of values: Object.assign(p, { x: 1, y: 2 })")
+		return nil
+	}
+	to := e.ArgumentList[0]
+	var out []tree.Stmt
+	if w.recordAt(to) == nil {
+		x := w.nonNullArg(w.present(w.object(to)))
+		if k := x.Type().Kind; k != tree.Object {
+			if k != tree.Bad {
+				w.errorf(to.Idx0(), "Object.assign writes to an object of the game or one that this body makes, and this is %s", describe(x))
+			}
+			return nil
+		}
+		id := hidden(to)
+		id.Name = "to"
+		w.push()
+		defer w.pop()
+		out = w.bind(id, x, true)
+		to = id
+	}
+	from := e.ArgumentList[1]
+	t, ok := w.object(from).(thing)
+	keys := memberNames(t)
+	if !ok || keys == nil {
+		w.errorf(from.Idx0(), "the values for Object.assign stand in an object: { x: 1, y: 2 }")
+		return nil
+	}
+	t, more := w.kept(hidden(from), t)
+	out = append(out, more...)
+	for _, name := range keys {
+		target := &ast.DotExpression{Left: to, Identifier: ast.Identifier{Name: unistring.NewFromString(name), Idx: from.Idx0()}}
+		out = append(out, &tree.Eval{X: w.assignTo(target, func() tree.Expr { return t.member(w, name, from.Idx0()) })})
+	}
+	return out
+}
+
+// memberNames are the names of what an object has; nil for what is none.
+func memberNames(t thing) []string {
+	switch t := t.(type) {
+	case *record:
+		return t.keys
+	case *view:
+		return t.all[0].keys
+	}
+	return nil
+}
+
+// describe is what an expression is, as authors are told.
+func describe(x tree.Expr) string {
+	if t, ok := x.(thing); ok {
+		return t.called()
+	}
+	return x.Type().String()
 }

@@ -24,7 +24,7 @@ var foreign = map[string]string{
 	"document":              "a body has no page: front-end code stands in client.js",
 	"globalThis":            "a body has no globals but game: keep state in fields",
 	"process":               "a body has no process: keep state in fields",
-	"Object":                "objects are made by spawn() only",
+	"Object":                "of Object there are Object.assign(p, { x: 1 }), as a statement, and Object.freeze({ x: 1 })",
 	"Array":                 "lists are not part of the body language: use a collection of entities, or a table of constants at the top level",
 	"Map":                   "maps are not part of the body language: use a collection of entities and find(id)",
 	"Set":                   "sets are not part of the body language: use a collection of entities",

@@ -79,6 +79,11 @@ func (w *walker) expression(e ast.Expression) []tree.Stmt {
 			return w.exchange(pattern, list)
 		}
 	}
+	if c, ok := e.(*ast.CallExpression); ok {
+		if d, ok := c.Callee.(*ast.DotExpression); ok && w.global(d.Left, "Object") && d.Identifier.Name == "assign" {
+			return w.assignAll(c)
+		}
+	}
 	return []tree.Stmt{&tree.Eval{X: w.effect(e)}}
 }
 

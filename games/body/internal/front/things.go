@@ -204,7 +204,10 @@ func again(w *walker, x tree.Expr, at file.Idx) tree.Expr {
 		return w.readVar(x.Var, at)
 	case *record:
 		c := *x
-		c.At = at
+		c.At, c.elems = at, make([]tree.Expr, len(x.elems))
+		for i, in := range x.elems {
+			c.elems[i] = again(w, in, at)
+		}
 		return &c
 	case *view:
 		c := *x

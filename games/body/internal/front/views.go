@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/grafana/sobek/ast"
@@ -242,6 +243,37 @@ func (w *walker) further(v *view, step string, level tree.Level, x tree.Expr, pa
 	n.levels = append(n.levels, level)
 	n.path = append(n.path, x)
 	return w.settle(n)
+}
+
+// unit is a character of a str among the constants: "#..#"[x] or MAP[y][x]. The texts
+// become a table of their characters.
+func (w *walker) unit(x tree.Expr, e *ast.BracketExpression) tree.Expr {
+	v := &view{Node: node(e, thingNode)}
+	var texts []string
+	switch x := x.(type) {
+	case *tree.StrLit:
+		v.name, v.key, texts = "this str", strconv.Quote(x.Value), []string{x.Value}
+	case *tree.Index:
+		v.name, v.key, v.path = x.Table.Name, fmt.Sprintf("%p", x.Table), x.Path
+		v.levels, texts = x.Table.Levels, x.Table.Texts
+	default:
+		return w.bad(e.LeftBracket, "only a str among the constants has single characters: this one is taken as a whole, to be compared and assigned")
+	}
+	for _, text := range texts {
+		c := &constant{}
+		for _, r := range text {
+			if r > 0xffff {
+				return w.bad(e.LeftBracket, "a character of %q takes two places in JavaScript, so single ones cannot be read", text)
+			}
+			n := tree.Node{At: e.LeftBracket, T: str}
+			c.list = append(c.list, &constant{x: &tree.StrLit{Node: n, Value: string(r)}})
+		}
+		v.all = append(v.all, c)
+	}
+	if v.size() == 0 {
+		return w.bad(e.LeftBracket, "an empty str has no characters")
+	}
+	return w.viewIndex(v, e)
 }
 
 // eitherView is one of two tables, by a test.

@@ -18,7 +18,7 @@ async function load(job) {
 	const modules = new Map();
 	const find = (from, spec) => {
 		const name = path.join(path.dirname(from), spec);
-		if (job.files[name] !== undefined) return name;
+		for (const full of [name, name + ".js"]) if (job.files[full] !== undefined) return full; // TypeScript may leave it out
 		return name.slice(name.indexOf("_shared/"));
 	};
 	const module = (name) => {
