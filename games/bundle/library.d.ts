@@ -1,4 +1,7 @@
-/** The objects of one type in the picture, in ascending order of id. An object stays the same one as long as it lives. */
+/**
+ * The objects of one type in the picture, in ascending order of id. An object stays the same one as long as it lives.
+ * In a game with view.js, what the page's own rules made has an id from 2^31 up until the server announces it.
+ */
 interface Collection<T> extends Iterable<T> {
 	readonly size: number;
 	get(id: number): T | null;
@@ -28,12 +31,15 @@ interface Stats {
 	readonly tick: number;
 	/** Tick of the predicted state. */
 	readonly predicted: number;
+	/** The tick that is drawn, with the part of it that has passed. */
+	readonly present: number;
 	readonly bytesIn: number;
 	readonly bytesOut: number;
 	/** Bytes by message name, both ways. */
 	readonly bytes: { readonly [message: string]: number };
-	/** Objects whose rebuilt prediction differed from the one shown. */
+	/** Objects whose rebuilt prediction differed from the one shown, and those of them that were too far off to be eased. */
 	readonly corrections: number;
+	readonly snaps: number;
 	/** Values of shared fields that differed from the server's, all and by field. */
 	readonly drift: number;
 	readonly driftBy: { readonly [field: string]: number };
@@ -42,7 +48,9 @@ interface Stats {
 	/** Body runs that failed and were left out. */
 	readonly faults: number;
 	readonly snapshots: number;
+	/** Snapshots asked for, since the state could not be brought on. */
 	readonly resyncs: number;
+	/** Messages that could not be read. */
 	readonly malformed: number;
 	readonly reconnects: number;
 }
