@@ -50,9 +50,18 @@ func f(base i32, row i32) i32 {
 }
 `
 
+func parse(t *testing.T, text string) []*ir.Func {
+	t.Helper()
+	list, err := irtest.Parse(text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return list
+}
+
 // What is printed is read as what it was, so that goldens say all that there is.
 func TestPrint(t *testing.T) {
-	list := irtest.Parse(t, everything)
+	list := parse(t, everything)
 	if got := irtest.Print(list); got != everything {
 		t.Errorf("got\n%s\nwant\n%s", got, everything)
 	}
@@ -71,7 +80,7 @@ func TestPrintBodies(t *testing.T) {
 			t.Fatalf("no ir in\n%s", c)
 		}
 		want := callees(printed)
-		if got := irtest.Print(irtest.Parse(t, want)); got != want {
+		if got := irtest.Print(parse(t, want)); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 		n++
@@ -92,7 +101,7 @@ func callees(text string) string {
 }
 
 func TestWalk(t *testing.T) {
-	list := irtest.Parse(t, everything)
+	list := parse(t, everything)
 	pair, f := list[0], list[1]
 	stmts, exprs := map[string]int{}, map[string]int{}
 	count := func(m map[string]int, x any) { m[strings.TrimPrefix(reflect.TypeOf(x).String(), "*ir.")]++ }
@@ -118,7 +127,7 @@ func TestWalk(t *testing.T) {
 // A rewriter that changes nothing gives back the same lists; one that does leaves
 // the original as it was and shares what it did not touch.
 func TestRewriter(t *testing.T) {
-	f := irtest.Parse(t, everything)[1]
+	f := parse(t, everything)[1]
 	if got := (&ir.Rewriter{}).Body(f.Body); !ir.Same(got, f.Body) {
 		t.Error("a rewriter without functions gave another list")
 	}
@@ -163,7 +172,7 @@ func TestRewriter(t *testing.T) {
 
 // Copies get locals and labels of their own, the others stay.
 func TestRewriterNames(t *testing.T) {
-	f := irtest.One(t, "func f(a i32) {\n  block @out {\n    b = a\n    if b {\n      br @out\n    }\n  }\n}\n")
+	f := parse(t, "func f(a i32) {\n  block @out {\n    b = a\n    if b {\n      br @out\n    }\n  }\n}\n")[0]
 	block := f.Body[0].(*ir.Block)
 	b := block.Body[0].(*ir.Set).Local
 	r := &ir.Rewriter{

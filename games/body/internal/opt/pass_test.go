@@ -55,7 +55,10 @@ func TestPasses(t *testing.T) {
 		for _, c := range strings.Split("\n### "+rest, "\n### ")[1:] {
 			why, program, _ := strings.Cut(c, "\n")
 			before, want, _ := strings.Cut(program, "--->")
-			list := irtest.Parse(t, before)
+			list, err := irtest.Parse(before)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", file, why, err)
+			}
 			f := list[len(list)-1]
 			original := ir.Text(f)
 			pass(list, f)

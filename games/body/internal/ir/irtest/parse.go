@@ -9,31 +9,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"testing"
 
 	"gamehoster/games/body/internal/ir"
 )
-
-// Parse reads functions, each of which may call those before it, and itself. A
-// local has the type of what is first set to it.
-func Parse(t testing.TB, text string) []*ir.Func {
-	t.Helper()
-	list, err := parse(text)
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	return list
-}
-
-// One is Parse of a single function.
-func One(t testing.TB, text string) *ir.Func {
-	t.Helper()
-	list := Parse(t, text)
-	if len(list) != 1 {
-		t.Fatalf("%d functions, want one, in\n%s", len(list), text)
-	}
-	return list[0]
-}
 
 // Print is the text of functions.
 func Print(list []*ir.Func) string {
@@ -60,7 +38,9 @@ type parser struct {
 // syntaxError is what a parser panics with.
 type syntaxError struct{ error }
 
-func parse(text string) (list []*ir.Func, err error) {
+// Parse reads functions, each of which may call those before it, and itself. A
+// local has the type of what is first set to it.
+func Parse(text string) (list []*ir.Func, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(syntaxError)
@@ -79,7 +59,7 @@ func parse(text string) (list []*ir.Func, err error) {
 
 func (p *parser) fail(format string, args ...any) {
 	line, _, _ := strings.Cut(p.line, "\n")
-	panic(syntaxError{fmt.Errorf("%s at %q", fmt.Sprintf(format, args...), line)})
+	panic(syntaxError{fmt.Errorf("reading ir: %s at %q", fmt.Sprintf(format, args...), line)})
 }
 
 func (p *parser) peek() string {
