@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-qemu tools-chromium clean
+.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-chromium clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -31,7 +31,7 @@ test: test-go test-gnet test-client test-browser ## all tests
 
 # With GAMEHOSTER_THOROUGH=1 twenty times as many random games, and a million ticks of
 # each sample: minutes more.
-test-go: tools-node tools-qemu
+test-go: tools-node tools-qemu tools-typescript
 	$(GO) test -timeout 20m ./...
 
 # Everything above the loops once more, on gnet: io_uring is what auto chooses.
@@ -49,7 +49,7 @@ test-client: tools-node
 test-browser: build tools-node tools-chromium
 	cd games/_e2e && npm ci --no-audit --no-fund --silent && GAMEHOSTER_BIN=$(CURDIR)/$(BIN)/gamehoster npm test
 
-race: tools-node tools-qemu ## the Go tests under the race detector, expired borrowed buffers poisoned
+race: tools-node tools-qemu tools-typescript ## the Go tests under the race detector, expired borrowed buffers poisoned
 	$(GO) test -race -tags invariants -timeout 20m ./engine/... ./tick/vm/... ./wire/... ./games/...
 	$(GO) test -race -tags invariants -timeout 20m ./tick -long 1000
 
@@ -83,6 +83,9 @@ fuzz: ## every fuzz target for FUZZ (30s) each
 
 tools-node:
 	@command -v node >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y nodejs npm; }
+
+tools-typescript: tools-node # which checks the declarations for editors
+	@test -x games/_client/node_modules/.bin/tsc || (cd games/_client && npm ci --no-audit --no-fund --silent)
 
 tools-qemu: # for the code that wazero makes on arm64
 	@command -v qemu-aarch64 >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y qemu-user; }

@@ -3,7 +3,7 @@ package bundle
 import (
 	_ "embed"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,81 +31,26 @@ func declarations(g *games.Game, exports []string) []byte {
 	w.line("//")
 	w.line("// Next to <script src=%s>: /// <reference path=\"./%s\" />", strconv.Quote("/"+g.Def.Name+"/"+games.ScriptFile), games.TypesFile)
 	w.line("")
-	w.line("declare namespace gamehoster {")
-	w.depth++
-	w.objects()
-	w.entities()
-	w.commands()
-	for line := range strings.Lines(libraryTypes) {
-		w.line("%s", strings.TrimSuffix(line, "\n"))
-	}
-	w.exports(g, exports)
-	w.depth--
-	w.line("}")
+	w.block("declare namespace gamehoster {", func() {
+		w.objects("what there is once", func(t *schema.Type) {
+			w.identity(t)
+			w.fields(t)
+		})
+		w.entities()
+		w.commands()
+		w.text(libraryTypes)
+		w.exports(g, exports)
+	}, "}")
 	return []byte(w.out.String())
 }
 
-type declarer struct {
-	def   *schema.Definition
-	out   strings.Builder
-	depth int
-	types []string // interface names by type number
-}
-
-func (w *declarer) line(format string, args ...any) {
-	if format != "" {
-		if text := fmt.Sprintf(format, args...); text != "" {
-			w.out.WriteString(strings.Repeat("\t", w.depth))
-			w.out.WriteString(text)
+// fields writes the fields that leave the server.
+func (w *declarer) fields(t *schema.Type) {
+	for _, f := range t.Fields {
+		if f.Sync != schema.Server {
+			w.line("/** %s */", fieldDoc(f))
+			w.line("readonly %s: %s;", f.Name, w.value(f))
 		}
-	}
-	w.out.WriteByte('\n')
-}
-
-// names gives each type an interface: the name with a capital, which stays clear
-// of the library's own and of its like by an underscore.
-func (w *declarer) names(others []string) {
-	taken := map[string]bool{}
-	for _, name := range others {
-		taken[name] = true
-	}
-	w.types = []string{"Instance", "Player"}
-	for _, t := range w.def.Entities() {
-		name := strings.ToUpper(t.Name[:1]) + t.Name[1:]
-		for taken[name] {
-			name += "_"
-		}
-		taken[name] = true
-		w.types = append(w.types, name)
-	}
-}
-
-func (w *declarer) objects() {
-	for i, t := range w.def.Types {
-		switch i {
-		case schema.InstanceType:
-			w.line("/** The instance: what there is once. */")
-		case schema.PlayerType:
-			w.line("/** A player; at most %d in an instance. */", t.Max)
-		default:
-			w.line("/** An entity; at most %d in an instance. */", t.Max)
-		}
-		w.line("interface %s {", w.types[i])
-		w.depth++
-		w.line("readonly id: number;")
-		if t.Owned {
-			w.line("/** Its player; null once that one is gone. */")
-			w.line("readonly owner: Player | null;")
-		}
-		for _, f := range t.Fields {
-			if f.Sync != schema.Server {
-				w.line("/** %s */", fieldDoc(f))
-				w.line("readonly %s: %s;", f.Name, w.value(f))
-			}
-		}
-		w.depth--
-		w.line("}")
-		w.line("")
 	}
 }
 
@@ -126,41 +71,16 @@ func fieldDoc(f *schema.Field) string {
 	return strings.Join(parts, ", ")
 }
 
-func kindDoc(f *schema.Field) string {
-	switch f.Kind {
-	case schema.Str:
-		return fmt.Sprintf("at most %d bytes of UTF-8", f.Len)
-	case schema.Ref:
-		return "null for none and for one out of view"
-	}
-	return f.Kind.String()
-}
-
-// value is the TypeScript type of a field's value.
-func (w *declarer) value(f *schema.Field) string {
-	switch f.Kind {
-	case schema.Bool:
-		return "boolean"
-	case schema.Str:
-		return "string"
-	case schema.Ref:
-		return w.types[f.Ref] + " | null"
-	}
-	return "number"
-}
-
 func (w *declarer) entities() {
 	w.line("/** The entities of the picture by type, under the type's name and its plural. */")
-	w.line("interface Entities {")
-	w.depth++
-	for i, t := range w.def.Entities() {
-		w.line("readonly %s: Collection<%s>;", t.Name, w.types[i+2])
-		if t.Plural != t.Name {
-			w.line("readonly %s: Collection<%s>;", t.Plural, w.types[i+2])
+	w.block("interface Entities {", func() {
+		for i, t := range w.def.Entities() {
+			w.line("readonly %s: Collection<%s>;", t.Name, w.types[i+2])
+			if t.Plural != t.Name {
+				w.line("readonly %s: Collection<%s>;", t.Plural, w.types[i+2])
+			}
 		}
-	}
-	w.depth--
-	w.line("}")
+	}, "}")
 	w.line("")
 	w.line("/** An entity and the name of its type, as events have them. */")
 	events := []string{}
@@ -179,24 +99,28 @@ func (w *declarer) commands() {
 	w.line(" * What a player can do. The result is false where there is nobody to send to. A value of a wrong type is a")
 	w.line(" * TypeError, one that the server would refuse a RangeError; what is left out is 0, false, empty or null.")
 	w.line(" */")
-	w.line("interface Send {")
-	w.depth++
-	for _, c := range w.def.Commands {
-		if c.MaxPerSecond > 0 {
-			w.line("/** At most %d a second are accepted. */", c.MaxPerSecond)
+	w.block("interface Send {", func() {
+		for _, c := range w.def.Commands {
+			w.send(c)
 		}
-		if len(c.Fields) == 0 {
-			w.line("%s(): boolean;", c.Name)
-			continue
-		}
-		values := "values?"
-		for _, f := range c.Fields {
-			if required(f) {
-				values = "values"
-			}
-		}
-		w.line("%s(%s: {", c.Name, values)
-		w.depth++
+	}, "}")
+	w.line("")
+}
+
+// send writes how a page sends a command.
+func (w *declarer) send(c *schema.Command) {
+	if c.MaxPerSecond > 0 {
+		w.line("/** At most %d a second are accepted. */", c.MaxPerSecond)
+	}
+	if len(c.Fields) == 0 {
+		w.line("%s(): boolean;", c.Name)
+		return
+	}
+	values := "values?"
+	if slices.ContainsFunc(c.Fields, required) {
+		values = "values"
+	}
+	w.block(fmt.Sprintf("%s(%s: {", c.Name, values), func() {
 		for _, f := range c.Fields {
 			w.line("/** %s */", argumentDoc(f))
 			mark := "?"
@@ -209,40 +133,11 @@ func (w *declarer) commands() {
 			}
 			w.line("%s%s: %s;", f.Name, mark, kind)
 		}
-		w.depth--
-		w.line("}): boolean;")
-	}
-	w.depth--
-	w.line("}")
-	w.line("")
+	}, "}): boolean;")
 }
 
 // required reports whether a command's field cannot be left out: 0 is out of its range.
 func required(f *schema.Field) bool { return f.Kind.Number() && (f.Min > 0 || f.Max < 0) }
-
-func argumentDoc(f *schema.Field) string {
-	switch {
-	case f.Kind == schema.Ref:
-		return "an object or its id"
-	case !f.Kind.Number() || math.IsInf(f.Min, -1) && math.IsInf(f.Max, 1):
-		return kindDoc(f)
-	case math.IsInf(f.Max, 1):
-		return fmt.Sprintf("%s, at least %s", f.Kind, bound(f, f.Min))
-	case math.IsInf(f.Min, -1):
-		return fmt.Sprintf("%s, at most %s", f.Kind, bound(f, f.Max))
-	}
-	return fmt.Sprintf("%s from %s to %s", f.Kind, bound(f, f.Min), bound(f, f.Max))
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// bound writes a bound as its author did, though that of an f32 was rounded to one.
-func bound(f *schema.Field, v float64) string {
-	if f.Kind == schema.F32 {
-		return strconv.FormatFloat(v, 'g', -1, 32)
-	}
-	return number(v)
-}
 
 func (w *declarer) exports(g *games.Game, names []string) {
 	if g.Client() == "" {
@@ -250,11 +145,9 @@ func (w *declarer) exports(g *games.Game, names []string) {
 	} else {
 		w.line("/** The exports of the game's %s. */", g.Client())
 	}
-	w.line("const game: {")
-	w.depth++
-	for _, name := range names {
-		w.line("readonly %s: any;", strconv.Quote(name))
-	}
-	w.depth--
-	w.line("};")
+	w.block("const game: {", func() {
+		for _, name := range names {
+			w.line("readonly %s: any;", strconv.Quote(name))
+		}
+	}, "};")
 }

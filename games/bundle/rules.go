@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +11,7 @@ import (
 )
 
 // Names of rulesTypes, which no entity's interface may take there.
-var takenRules = []string{"Instance", "Player", "Collection", "Makes", "MakesOwned", "Command"}
+var takenRules = []string{"Instance", "Player", "Collection", "Makes", "MakesOwned"}
 
 // rulesTypes is what the declarations of all games' bodies have.
 const rulesTypes = `/** The objects of a type, in ascending order of id. */
@@ -45,21 +47,21 @@ declare function log(...values: (string | number | boolean)[]): void;
 // rules writes a game's bodies.d.ts: what body files have without importing it.
 func rules(g *games.Game) []byte {
 	w := &declarer{def: g.Def}
-	w.names(takenRules)
+	taken := slices.Clone(takenRules)
+	for _, c := range g.Def.Commands {
+		taken = append(taken, commandType(c))
+	}
+	w.names(taken)
 	w.line("// What the rules of the game %s have. Written with gamehoster.js; changes here are lost.", strconv.Quote(g.Def.Name))
 	w.line("//")
 	w.line("// At the top of a body file: /// <reference path=\"./%s\" />", games.RulesFile)
 	w.line("// and before its function:   /** @param {rules.Player} player */")
 	w.line("")
-	w.line("declare namespace rules {")
-	w.depth++
-	w.ruleObjects()
-	w.ruleCommands()
-	for line := range strings.Lines(rulesTypes) {
-		w.line("%s", strings.TrimSuffix(line, "\n"))
-	}
-	w.depth--
-	w.line("}")
+	w.block("declare namespace rules {", func() {
+		w.objects("its fields and all objects", w.ruleMembers)
+		w.ruleCommands()
+		w.text(rulesTypes)
+	}, "}")
 	w.line("")
 	w.line("/** The instance. */")
 	w.line("declare const game: rules.Instance;")
@@ -68,38 +70,22 @@ func rules(g *games.Game) []byte {
 	return []byte(w.out.String())
 }
 
-func (w *declarer) ruleObjects() {
-	for i, t := range w.def.Types {
-		switch i {
-		case schema.InstanceType:
-			w.line("/** The instance: its fields and all objects. */")
-		case schema.PlayerType:
-			w.line("/** A player; at most %d in an instance. */", t.Max)
-		default:
-			w.line("/** An entity; at most %d in an instance. */", t.Max)
-		}
-		w.line("interface %s {", w.types[i])
-		w.depth++
-		if i == schema.InstanceType {
-			w.instanceMembers()
-		} else {
-			w.line("readonly id: number;")
-			if t.Owned {
-				w.line("/** Its player; null once that one is gone. */")
-				w.line("readonly owner: Player | null;")
-			}
-			if i == schema.PlayerType {
-				w.line("/** Closes the player's connection with 4003; in server bodies only. */")
-			}
-			w.line("remove(): void;")
-		}
-		for _, f := range t.Fields {
-			w.line("/** %s */", ruleDoc(f))
-			w.line("%s: %s;", f.Name, w.value(f))
-		}
-		w.depth--
-		w.line("}")
-		w.line("")
+// ruleMembers writes what bodies find in an object.
+func (w *declarer) ruleMembers(t *schema.Type) {
+	switch t.Index {
+	case schema.InstanceType:
+		w.instanceMembers()
+	case schema.PlayerType:
+		w.identity(t)
+		w.line("/** Closes the player's connection with 4003; in server bodies only. */")
+		w.line("remove(): void;")
+	default:
+		w.identity(t)
+		w.line("remove(): void;")
+	}
+	for _, f := range t.Fields {
+		w.line("/** %s */", ruleDoc(f))
+		w.line("%s: %s;", f.Name, w.value(f))
 	}
 }
 
@@ -142,18 +128,18 @@ func ruleDoc(f *schema.Field) string {
 	return doc + ", " + f.Sync.String()
 }
 
+// commandType is the interface of what a command's function is called with.
+func commandType(c *schema.Command) string { return strings.ToUpper(c.Name[:1]) + c.Name[1:] + "Command" }
+
 func (w *declarer) ruleCommands() {
 	for _, c := range w.def.Commands {
-		name := strings.ToUpper(c.Name[:1]) + c.Name[1:]
 		w.line("/** What %s(player, command) is called with. */", c.Name)
-		w.line("interface %sCommand {", name)
-		w.depth++
-		for _, f := range c.Fields {
-			w.line("/** %s */", commandDoc(f))
-			w.line("readonly %s: %s;", f.Name, w.value(f))
-		}
-		w.depth--
-		w.line("}")
+		w.block(fmt.Sprintf("interface %s {", commandType(c)), func() {
+			for _, f := range c.Fields {
+				w.line("/** %s */", commandDoc(f))
+				w.line("readonly %s: %s;", f.Name, w.value(f))
+			}
+		}, "}")
 		w.line("")
 	}
 }
