@@ -53,11 +53,11 @@ func (e *Env) plan(rounds, warmUps int, from, to float64) pairs.Plan {
 // Scenarios are all there are, in the order in which they run.
 func Scenarios() []Scenario {
 	return []Scenario{
-		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 35 * time.Second, movers},
-		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 12 * time.Second, cubes},
-		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 25 * time.Second, rewind},
-		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 180 * time.Second, echo},
-		{"asteroids", "the sample game with bots, beside Colyseus, up to what a core can do", 110 * time.Second, asteroids},
+		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 18 * time.Second, movers},
+		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 5 * time.Second, cubes},
+		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 22 * time.Second, rewind},
+		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 185 * time.Second, echo},
+		{"asteroids", "the sample game with bots, beside Colyseus, up to what a core can do", 130 * time.Second, asteroids},
 		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
 		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},
 		{"slow", "100 of 1,000 players stop reading", 50 * time.Second, slow},
