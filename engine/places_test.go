@@ -10,6 +10,7 @@ import (
 
 	"gamehoster/engine"
 	"gamehoster/engine/internal/await"
+	"gamehoster/tick"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"
 )
@@ -63,6 +64,20 @@ func TestAnEndedInstanceTakesNobody(t *testing.T) {
 		_, _, stats := s.get(t, "/_dev/stats")
 		return !strings.Contains(stats, name) && strings.Contains(stats, other)
 	})
+}
+
+func TestAnInstanceTakesSoManySpectators(t *testing.T) {
+	s := serve(t, engine.Config{Dir: mortal(t, 4)})
+	a := dial(t, s.addr, "/mortal")
+	a.until(wire.TagSnapshot)
+	path := "/mortal?watch=1&instance=" + string(a.welcome.Name)
+	for range tick.MaxSpectators {
+		dial(t, s.addr, path).until(wire.TagSnapshot)
+	}
+	if code := dial(t, s.addr, path).closed(); code != wire.CloseNoInstance {
+		t.Errorf("one too many was closed with %d", code)
+	}
+	a.until(wire.TagDelta)
 }
 
 func TestAnInstanceThatEndsAtItsStartHoldsNobody(t *testing.T) {

@@ -164,12 +164,21 @@ func countAllocs(parts []timed, ticks int) []uint64 {
 // What one viewer costs beside the socket.
 func TestViewerIsSmall(t *testing.T) {
 	g := newSession(t, "asteroids", 0)
-	const n = 5000
+	const instances, n = 20, 20 * MaxSpectators
+	var all []*Instance
+	for range instances {
+		in, err := g.shard.Create("room", 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, in)
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
+	runtime.GC() // what has finalizers goes with the second
 	runtime.ReadMemStats(&before)
-	for range n {
-		g.in.Attach(0, ViewerOptions{Watch: true})
+	for i := range n {
+		all[i%instances].Attach(0, ViewerOptions{Watch: true})
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -179,6 +188,7 @@ func TestViewerIsSmall(t *testing.T) {
 		t.Errorf("%d bytes a viewer", per)
 	}
 	runtime.KeepAlive(g)
+	runtime.KeepAlive(all)
 }
 
 // What an instance takes beside its block.

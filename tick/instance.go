@@ -43,6 +43,8 @@ type Instance struct {
 	hashes   hashes
 	viewers  []*Viewer
 	thin     int // of them
+
+	spectators int // of them
 }
 
 // seat is a player's place. Seats stay where they are in memory.
@@ -127,6 +129,9 @@ func (in *Instance) Tick() uint32 { return in.tick }
 
 // Players is the number of seats taken, those of dropped players included.
 func (in *Instance) Players() int { return in.taken }
+
+// Spectators is the number of spectators, MaxSpectators at most.
+func (in *Instance) Spectators() int { return in.spectators }
 
 // Open reports whether the game gives new seats: it has not set game.open to false
 // and has not ended. A full instance may be open.

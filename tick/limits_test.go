@@ -365,6 +365,36 @@ func lateJoin(t *testing.T, view bool) {
 	}
 }
 
+// Nobody watches an instance beside MaxSpectators; players always see theirs, and who
+// goes makes room.
+func TestMostSpectators(t *testing.T) {
+	m := calm
+	in, err := newTestShard(t, testGame(testDef(20, 10, 3), &m), Options{}).Create("room", 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first *Viewer
+	for range MaxSpectators {
+		if v := in.Attach(0, ViewerOptions{Watch: true}); first == nil {
+			first = v
+		}
+	}
+	p, err := in.Join("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Attach(0, ViewerOptions{Watch: true}) != nil || in.shard.stats.Crowded != 1 || in.Spectators() != MaxSpectators {
+		t.Errorf("one too many watches; %d do, %d were turned away", in.Spectators(), in.shard.stats.Crowded)
+	}
+	if in.Attach(p, ViewerOptions{}) == nil {
+		t.Error("a player does not see its game")
+	}
+	in.Detach(first)
+	if in.Attach(0, ViewerOptions{Watch: true, Thin: true}) == nil || in.Attach(0, ViewerOptions{Watch: true}) != nil {
+		t.Error("the place of one that went is not given again, or twice")
+	}
+}
+
 // Sends that go over the budget and sends of views take no memory once they have what
 // they need.
 func TestAllocBudgetAndViews(t *testing.T) {

@@ -92,6 +92,7 @@ type Stats struct {
 	Hashes    uint64 // state hashes compared
 	Drifts    uint64 // and found to be another than the server's
 	Malformed uint64 // messages that closed a connection
+	Crowded   uint64 // spectators turned away, as the instance had MaxSpectators
 
 	Snapshots [causes]uint64   // by Cause
 	Refused   [refusals]uint64 // by Refusal

@@ -6,6 +6,10 @@ import (
 	"gamehoster/wire"
 )
 
+// MaxSpectators is how many spectators an instance has at most. They cost what players
+// cost and take no seat, so that without a bound strangers could slow a game down.
+const MaxSpectators = 256
+
 // ViewerOptions are what a connection asks for.
 type ViewerOptions struct {
 	Thin  bool                 // the client runs no bodies
@@ -49,13 +53,19 @@ type Viewer struct {
 // spectator; the player is 0 then. It writes nothing: the first Send begins with
 // the welcome and a snapshot, and a player that has not joined yet waits for its
 // join. Attach to a player that has a viewer takes the seat over and detaches that
-// one. It returns nil if the player has no seat.
+// one. It returns nil if the player has no seat, and for one spectator too many.
 func (in *Instance) Attach(player uint32, o ViewerOptions) *Viewer {
 	if in.block == nil {
 		return nil
 	}
 	v := &Viewer{in: in, token: o.Token, thin: o.Thin, due: CauseFresh, relayed: in.relay.to}
-	if !o.Watch {
+	if o.Watch {
+		if in.spectators == MaxSpectators {
+			in.shard.stats.Crowded++
+			return nil
+		}
+		in.spectators++
+	} else {
 		v.seat = in.seat(player)
 		if v.seat == nil {
 			return nil
@@ -92,6 +102,8 @@ func (in *Instance) Detach(v *Viewer) {
 	}
 	if v.seat != nil {
 		v.seat.viewer = nil
+	} else {
+		in.spectators--
 	}
 	v.in, v.seat = nil, nil
 }

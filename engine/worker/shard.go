@@ -128,6 +128,9 @@ func (sh *shard) sit(s *socket, now int64) (code uint16, reason string) {
 		if in.seat(s) {
 			return 0, ""
 		}
+		if r.Watch && in.sim.Spectators() == tick.MaxSpectators {
+			return wire.CloseNoInstance, "the instance takes no more spectators"
+		}
 		in.tellOpen()
 		if !r.Watch {
 			sh.game.Boss.Release(in.id)
