@@ -207,7 +207,7 @@ test("stalls of a second: it waits, catches up and needs nothing anew", async ()
 			if (recovered > 0) stalls++;
 			recovered = 0;
 		} else recovered += dt;
-		if (recovered > 3000) lead = Math.max(lead, stats.lead);
+		lead = Math.max(lead, stats.lead);
 	};
 	for (let i = 0; i < 600; i++) {
 		host.time.pass(100);
@@ -216,7 +216,7 @@ test("stalls of a second: it waits, catches up and needs nothing anew", async ()
 	host.time.pass(3000);
 	assert.ok(stalls >= 5, `${stalls} stalls`);
 	assert.ok(longest < 600, `the picture stood still for ${longest} ms`);
-	assert.ok(lead < 6, `three seconds after a stall the lead is ${lead} ticks`);
+	assert.ok(lead < 4, `a stall makes the lead ${lead} ticks`);
 	for (const [i, p] of [ada, bob].entries()) {
 		assert.ok(counts[i]() > 400, String(counts[i]()));
 		assert.deepEqual([p.game.stats.reconnects, p.game.stats.resyncs, p.game.stats.drift], [0, 0, 0]);

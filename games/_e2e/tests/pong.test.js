@@ -97,7 +97,9 @@ test("a rule that is saved reaches the pages that are open", async (t) => {
 });
 
 test("a page's file that is saved reaches the pages that are open, and they keep their seats", async (t) => {
-  const server = await Server.start(t);
+  // Seats are kept for as long as a busy machine takes to load a page.
+  const game = JSON.parse(await readFile(new URL("../../localhost/pong/gamehoster-game.json", import.meta.url), "utf8"));
+  const server = await Server.start(t, { rules: { "pong/gamehoster-game.json": JSON.stringify({ ...game, resumeSeconds: 60 }) } });
   const browser = await Browser.start(t);
   const ada = await browser.open(`${server.origin}/pong/?name=Ada`);
   const bob = await browser.open(`${server.origin}/pong/?name=Bob`);
