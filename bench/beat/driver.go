@@ -105,7 +105,28 @@ func (d *driver) measure(ctx context.Context) (*Report, error) {
 		r.Watch = append(r.Watch, u)
 		r.PairNS = append(r.PairNS, float64(u.CPU)/max(pairs, 1))
 	}
+	if d.Calls > 0 && len(d.Watch) > 0 {
+		return r, d.countCalls(ctx)
+	}
 	return r, nil
+}
+
+// countCalls plays on, and counts the system calls of those that are watched.
+func (d *driver) countCalls(ctx context.Context) error {
+	r := &d.report
+	measured := *r
+	d.measuring = true
+	calls, err := proc.CountAll(d.Watch, func() error { return d.play(ctx, d.Spec.Calls) })
+	d.measuring = false
+	pairs := float64(r.Sent-measured.Sent+r.Received-measured.Received) / 2
+	*r = measured
+	if errors.Is(err, proc.ErrNoCalls) {
+		return nil
+	}
+	for _, n := range calls {
+		r.Calls = append(r.Calls, float64(n)/max(pairs, 1))
+	}
+	return err
 }
 
 // connect opens the sockets one after the other, and reads the answers to some

@@ -36,6 +36,7 @@ type Spec struct {
 	Settle  time.Duration `json:"settle,omitempty"` // from the last connection to the measured part; 2 s
 	Measure time.Duration `json:"measure"`
 	Watch   []int         `json:"watch,omitempty"` // processes to measure
+	Calls   time.Duration `json:"calls,omitempty"` // how long their system calls are counted, after the measured part
 }
 
 // MaxSockets is the most sockets of a driver.
@@ -61,8 +62,9 @@ type Report struct {
 	Latency latency.Summary `json:"latency"`
 
 	Watch  []proc.Usage `json:"watch"`
-	PairNS []float64    `json:"pairNs"` // of each watched process: CPU time by pair of a message in and one out
-	Driver proc.Usage   `json:"driver"` // a driver that took all of its core drove too slowly
+	PairNS []float64    `json:"pairNs"`          // of each watched process: CPU time by pair of a message in and one out
+	Calls  []float64    `json:"calls,omitempty"` // of each watched process: system calls a pair; none where they cannot be counted
+	Driver proc.Usage   `json:"driver"`          // a driver that took all of its core drove too slowly
 }
 
 // String is the spec as JSON.
@@ -106,8 +108,8 @@ func (s Spec) filled() (Spec, error) {
 		return s, fmt.Errorf("the driver's hz: %d is not between 1 and 1000", s.Hz)
 	case s.In < minIn || s.In > 4096:
 		return s, fmt.Errorf("the driver's in: %d is not between %d and 4096", s.In, minIn)
-	case s.Settle < 0 || s.Measure < 0:
-		return s, fmt.Errorf("the driver's times: %v and %v", s.Settle, s.Measure)
+	case s.Settle < 0 || s.Measure < 0 || s.Calls < 0:
+		return s, fmt.Errorf("the driver's times: %v, %v and %v", s.Settle, s.Measure, s.Calls)
 	}
 	return s, nil
 }

@@ -149,6 +149,7 @@ func TestRoundsLeaveNothingBehind(t *testing.T) {
 		r, err := Run(t.Context(), Spec{
 			Addr: addr, Game: samples + "/asteroids", Bots: 50, Rounds: rounds, Measure: 100 * time.Millisecond,
 			Mix: Mix{Slow: 1, Trickle: 1, Silent: 1, Hostile: 2, Restless: 2}, Watch: []int{os.Getpid()},
+			Calls: 100 * time.Millisecond,
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -163,6 +164,9 @@ func TestRoundsLeaveNothingBehind(t *testing.T) {
 	eventually(t, "descriptors close", func() bool { return openFiles(t) <= files })
 	if len(r.Rounds) != 3 || r.Connection.Opened < 3*48 || len(r.Watch) != 1 || r.Watch[0].CPU <= 0 {
 		t.Errorf("%+v", r)
+	}
+	if len(r.Calls) == 1 && r.Calls[0] < 100 { // where they can be counted
+		t.Errorf("%v system calls a second", r.Calls[0])
 	}
 	for _, round := range r.Rounds {
 		if round.Seated < 40 || len(round.Watch) != 1 || len(round.After) != 1 {

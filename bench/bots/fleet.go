@@ -3,6 +3,7 @@ package bots
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -206,6 +207,9 @@ func (f *fleet) round(ctx context.Context, n int) error {
 	if err == nil && f.Measure > 0 {
 		err = f.measure(ctx, n)
 	}
+	if err == nil && f.Calls > 0 && n == f.Spec.Rounds-1 {
+		err = f.countCalls(ctx, n)
+	}
 	f.leaving.Store(true)
 	gone := func() bool {
 		for _, b := range f.bots {
@@ -223,6 +227,19 @@ func (f *fleet) round(ctx context.Context, n int) error {
 		round.After, err = f.watch()
 	}
 	f.report.Rounds = append(f.report.Rounds, round)
+	return err
+}
+
+// countCalls counts the system calls of those that are watched, while the bots play on.
+func (f *fleet) countCalls(ctx context.Context, n int) error {
+	begin := loop.Now()
+	calls, err := proc.CountAll(f.Watch, func() error { return f.until(ctx, n, Counting, loop.Now(), f.Calls, nil) })
+	if errors.Is(err, proc.ErrNoCalls) {
+		return nil
+	}
+	for _, c := range calls {
+		f.report.Calls = append(f.report.Calls, float64(c)/time.Duration(loop.Now()-begin).Seconds())
+	}
 	return err
 }
 
@@ -337,7 +354,7 @@ func (f *fleet) tell(round int, p Phase, passed time.Duration) {
 		done = f.Connect + min(passed, f.Settle)
 	case Measuring:
 		done = f.Connect + f.Settle + min(passed, f.Measure)
-	case Leaving:
+	case Counting, Leaving:
 		done = whole
 	}
 	if whole > 0 {

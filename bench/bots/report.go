@@ -19,7 +19,8 @@ const (
 	Connecting Phase = "connecting"
 	Settling   Phase = "settling"
 	Measuring  Phase = "measuring" // its first line comes as the measured part begins
-	Leaving    Phase = "leaving"   // and this one's as it ends
+	Counting   Phase = "counting"  // the next one's as it ends; this one only where it is asked for
+	Leaving    Phase = "leaving"
 )
 
 // Progress is one line of a run's progress.
@@ -65,6 +66,7 @@ type Report struct {
 	Rounds []Round      `json:"rounds"`
 	Bots   proc.Usage   `json:"bots"` // what this process took
 	Watch  []proc.Usage `json:"watch"`
+	Calls  []float64    `json:"calls,omitempty"` // of each watched process: system calls a second; none where they cannot be counted
 }
 
 // Connection counts what became of connections, at any time.

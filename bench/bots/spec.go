@@ -36,6 +36,7 @@ type Spec struct {
 
 	Every time.Duration `json:"every,omitempty"` // time between progress lines; 1 s
 	Watch []int         `json:"watch,omitempty"` // processes to measure
+	Calls time.Duration `json:"calls,omitempty"` // how long their system calls are counted, after the measured part of the last round
 }
 
 // MaxBots is the most bots of a fleet.
@@ -95,6 +96,7 @@ func (s Spec) filled() (Spec, error) {
 		{"connect", s.Connect.Seconds(), 0, 1e6},
 		{"settle", s.Settle.Seconds(), 0, 1e6},
 		{"measure", s.Measure.Seconds(), 0, 1e6},
+		{"calls", s.Calls.Seconds(), 0, 1e6},
 		{"late.least", s.Late.Least.Seconds(), 0, 60},
 		{"late.most", s.Late.Most.Seconds(), s.Late.Least.Seconds(), 60},
 		{"mix", float64(s.Mix.sum()), 0, float64(s.Bots)},

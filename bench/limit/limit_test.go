@@ -70,7 +70,7 @@ func TestServersAnswerRight(t *testing.T) {
 	}{{Epoll, nil}, {Uring, nil}, {Uring, []string{"0"}}, {Uring, []string{"1"}}} {
 		for _, f := range []Form{Beat, Echo} {
 			t.Run(strings.Join(append([]string{string(p.program), string(f)}, p.more...), "-"), func(t *testing.T) {
-				s := beat.Spec{Form: beat.Form(f), Sockets: 200, Hz: 20, Settle: 100 * time.Millisecond, Measure: 500 * time.Millisecond}
+				s := beat.Spec{Form: beat.Form(f), Sockets: 200, Hz: 20, Settle: 100 * time.Millisecond, Measure: 500 * time.Millisecond, Calls: 200 * time.Millisecond}
 				r, c := drive(t, build(t, p.program), f, s, p.more...)
 				t.Logf("%d sent, %d received, %d missed; %s; %+v", r.Sent, r.Received, r.Missed, r.Latency, c)
 				due := int64(s.Sockets*s.Hz) / 2
@@ -89,6 +89,12 @@ func TestServersAnswerRight(t *testing.T) {
 				}
 				if r.BytesIn < (r.Received-2)*size || r.BytesIn > (r.Received+2)*size {
 					t.Errorf("%d bytes in %d messages", r.BytesIn, r.Received)
+				}
+				if len(r.Calls) == 1 { // where they can be counted
+					t.Logf("%.2f system calls a pair", r.Calls[0])
+					if least := map[Program]float64{Epoll: 1.5}[p.program]; r.Calls[0] < least || r.Calls[0] > 5 {
+						t.Errorf("%v system calls a pair", r.Calls[0])
+					}
 				}
 				if len(r.PairNS) != 1 || r.PairNS[0] <= 0 || r.PairNS[0] > 1e6 {
 					t.Errorf("%v ns a pair", r.PairNS)
