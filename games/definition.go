@@ -74,19 +74,25 @@ func (c *checker) errorf(offset int, format string, args ...any) {
 // object checks that v, if it is there, is an object with no other keys than the
 // known ones, and returns it; nil where it is neither.
 func (c *checker) object(v *posjson.Value, what string, known ...string) *posjson.Value {
-	if v = c.kind(v, posjson.Object, what); v == nil {
-		return nil
-	}
-	for _, m := range v.Members {
-		if !slices.Contains(known, m.Key) {
-			way := didYouMean(m.Key, known)
-			if way == "" {
-				way = "; its keys: " + strings.Join(known, ", ")
-			}
-			c.errorf(m.Offset, "%s has no key %q%s", what, m.Key, way)
-		}
+	if v = c.kind(v, posjson.Object, what); v != nil {
+		c.members(v, what, known, nil)
 	}
 	return v
+}
+
+// members checks that an object has no other keys than the known ones. Those of passed
+// are passed over.
+func (c *checker) members(v *posjson.Value, what string, known, passed []string) {
+	for _, m := range v.Members {
+		if slices.Contains(known, m.Key) || slices.Contains(passed, m.Key) {
+			continue
+		}
+		way := didYouMean(m.Key, known)
+		if way == "" {
+			way = "; its keys: " + strings.Join(known, ", ")
+		}
+		c.errorf(m.Offset, "%s has no key %q%s", what, m.Key, way)
+	}
 }
 
 // kind returns v if it is of the kind, and complains if it is of another.

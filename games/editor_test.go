@@ -3,11 +3,13 @@ package games
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -180,38 +182,46 @@ func TestEditorSchema(t *testing.T) {
 	}
 }
 
-// Every key that the loader knows is one that the schema describes, and the other way round.
+// Every key that the loader knows is one that the schema describes, and the other way
+// round, wherever there are keys. The loader lists those that it knows where it meets
+// one that is like none of them.
 func TestEditorSchemaKnowsTheKeys(t *testing.T) {
-	var root struct {
-		Properties  map[string]json.RawMessage
-		Definitions map[string]struct {
-			OneOf []struct{ Properties map[string]json.RawMessage }
-		}
-	}
+	var root map[string]any
 	if err := json.Unmarshal(editorSchema(t), &root); err != nil {
 		t.Fatal(err)
 	}
-	for key := range root.Properties {
-		_, list := ParseDefinition("game", []byte(`{"`+key+`":[[]]}`))
-		if strings.Contains(list.Error(), "has no key") {
-			t.Errorf("the loader does not know %s", key)
-		}
-	}
-	for _, form := range root.Definitions["field"].OneOf {
-		for key := range form.Properties {
-			_, list := ParseDefinition("game", []byte(`{"player":{"fields":{"x":{"`+key+`":[[]]}}}}`))
-			if strings.Contains(list.Error(), "has no key") {
-				t.Errorf("the loader does not know a field's %s", key)
+	const stranger = `"qqqqqqqqqqqq": 1`
+	for text, path := range map[string]string{
+		`{X}`:                     "",
+		`{"instance":{X}}`:        "properties instance",
+		`{"player":{X}}`:          "properties player",
+		`{"player":{"view":{X}}}`: "definitions view",
+		`{"player":{"fields":{"x":{"type":"f32",X}}}}`:          "definitions field oneOf 1",
+		`{"entities":{"rock":{"max":1,X}}}`:                     "properties entities additionalProperties",
+		`{"commands":{"go":{X}}}`:                               "properties commands additionalProperties",
+		`{"commands":{"go":{"fields":{"x":{"type":"f32",X}}}}}`: "properties commands additionalProperties properties fields additionalProperties oneOf 1",
+	} {
+		at := any(root)
+		for _, step := range strings.Fields(path) {
+			if list, ok := at.([]any); ok {
+				i, _ := strconv.Atoi(step)
+				at = list[i]
+			} else {
+				at = at.(map[string]any)[step]
 			}
 		}
-	}
-	var known map[string]any
-	if err := json.Unmarshal([]byte(everything), &known); err != nil {
-		t.Fatal(err)
-	}
-	for key := range known {
-		if _, ok := root.Properties[key]; !ok {
-			t.Errorf("the schema does not know %s", key)
+		described := slices.Sorted(maps.Keys(at.(map[string]any)["properties"].(map[string]any)))
+		_, list := ParseDefinition("game", []byte(strings.Replace(text, "X", stranger, 1)))
+		_, keys, ok := strings.Cut(list.Error(), "its keys: ")
+		if !ok {
+			t.Errorf("%s: %v", text, list)
+			continue
+		}
+		keys, _, _ = strings.Cut(keys, "\n")
+		known := strings.Split(keys, ", ")
+		slices.Sort(known)
+		if !slices.Equal(known, described) {
+			t.Errorf("%s: the loader knows %v, the schema %v", text, known, described)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type fieldSource struct {
 	at                           int // of the name
 	kind, sync, audience, smooth word
 	snap, preset, step, min, max *posjson.Value
+	command                      bool // it is a command's
 	unread                       bool // a word of it was not understood: what it lacks may be that one
 }
 
@@ -57,7 +58,7 @@ func (c *checker) fields(v *posjson.Value, t *schema.Type) []*schema.Field {
 	var fields []*schema.Field
 	for _, m := range v.Members {
 		c.fieldName(m, t)
-		src := fieldSource{name: short(m.Key), at: m.Offset, kind: word{at: -1}, sync: word{at: -1}, audience: word{at: -1}, smooth: word{at: -1}}
+		src := fieldSource{name: short(m.Key), at: m.Offset, kind: word{at: -1}, sync: word{at: -1}, audience: word{at: -1}, smooth: word{at: -1}, command: t == nil}
 		switch m.Value.Kind {
 		case posjson.String:
 			c.shortForm(&src, m.Value)
@@ -147,7 +148,12 @@ func (c *checker) shortForm(src *fieldSource, v *posjson.Value) {
 
 func (c *checker) longForm(src *fieldSource, v *posjson.Value) {
 	what := "field " + src.name
-	c.object(v, what, "type", "sync", "audience", "smooth", "snap", "default", "step", "min", "max")
+	all := []string{"type", "sync", "audience", "smooth", "snap", "default", "step", "min", "max"}
+	if src.command {
+		c.members(v, what, []string{"type", "min", "max"}, all) // why it has no others is told later
+	} else {
+		c.members(v, what, all, nil)
+	}
 	text := func(key string) word {
 		if s := c.kind(v.Get(key), posjson.String, what+"'s "+key); s != nil {
 			return word{s.Text, s.Offset}

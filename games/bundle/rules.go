@@ -129,7 +129,9 @@ func ruleDoc(f *schema.Field) string {
 }
 
 // commandType is the interface of what a command's function is called with.
-func commandType(c *schema.Command) string { return strings.ToUpper(c.Name[:1]) + c.Name[1:] + "Command" }
+func commandType(c *schema.Command) string {
+	return strings.ToUpper(c.Name[:1]) + c.Name[1:] + "Command"
+}
 
 func (w *declarer) ruleCommands() {
 	for _, c := range w.def.Commands {
