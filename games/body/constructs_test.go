@@ -600,6 +600,18 @@ export function update(self: { x: number, mate: unknown }) {
 export const push = (player: any, command: { by: number; at: any }): void => { player.x += command.by; player.mate = command.at; };
 export function name(player: any, { id }: { id: number }) { player.x = id; }
 `},
+	{"things of what a loop visits", "", `
+-- instance.js --
+const ALL = [{ n: 1, w: "a" }, { n: 2, w: "bc" }], ONE = { n: 7 };
+export function update() {
+  for (const e of ALL) {
+    const l = [e.n, e.w.length, ONE.n + e.n], o = { x: e.n, y: -1 };
+    l[0] += game.tick;
+    o.y += l[0];
+    game.r0 += l[0] * l[1] + l[2] + o.x * o.y;
+  }
+}
+`},
 	{"scopes", "", `
 -- instance.js --
 const x = 1;

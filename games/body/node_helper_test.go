@@ -56,8 +56,9 @@ func startNode() (*node, error) {
 	return n, nil
 }
 
-// patience is how long a game may take in Node before it counts as endless.
-const patience = time.Minute
+// patience is how long a game may take in Node before it counts as endless,
+// on a machine that has other things to do as well.
+const patience = 5 * time.Minute
 
 func (n *node) run(job *twinJob) (*twinReply, error) {
 	job.Math = ""

@@ -150,7 +150,7 @@ func TestPlantedDifferences(t *testing.T) {
 				if !errors.As(check(g), &f) || !told.MatchString(f.Error()) {
 					continue
 				}
-				g = gen.Shrink(g, failsAt(f.step, check), 20*time.Second)
+				g = gen.Shrink(g, failsAt(f.step, check), 3*time.Minute)
 				text := g.String()
 				n := strings.Count(text, "\n")
 				if err := check(g); err == nil || n > lines || !strings.Contains(text, c.shows) {

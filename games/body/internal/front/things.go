@@ -356,6 +356,12 @@ func (w *walker) isConstant(e ast.Expression) bool {
 		if w.global(e, "NaN") || w.global(e, "Infinity") {
 			return true
 		}
+		if id := root(e); id != nil {
+			if b := w.find(id.Name.String()); b != nil {
+				v, ok := b.thing.(*view)
+				return ok && len(v.path) == 0 // an element that is found by a number is not the same every time
+			}
+		}
 		_, constant := w.constantChain(e)
 		return constant
 	}

@@ -73,7 +73,13 @@ func (s *scope) number(depth int) *Node {
 	d := depth - 1
 	two := func(text string) *Node { return node(Number, text, s.number(d), s.number(d)) }
 	one := func(text string) *Node { return node(Number, text, s.number(d)) }
-	switch s.r.IntN(36) {
+	switch s.r.IntN(38) {
+	case 36:
+		return node(Number, s.pick("Number(@)", "(+@)"), s.boolean(d))
+	case 37:
+		if p, ok := s.written(numeric); ok {
+			return one("(" + p.text + s.pick(" ||= ", " &&= ") + "@)")
+		}
 	case 0, 1, 2, 3:
 		return two("(@ " + s.pick("+", "-", "*") + " @)")
 	case 4:
@@ -199,7 +205,14 @@ func (s *scope) fieldOf(of *typ, kinds func(schema.Kind) bool) (*field, bool) {
 func (s *scope) boolean(depth int) *Node {
 	d := depth - 1
 	if depth > 0 {
-		switch s.r.IntN(12) {
+		switch s.r.IntN(14) {
+		case 12:
+			return node(Bool, s.pick("isNaN", "isFinite", "Number.isNaN", "Number.isFinite", "Number.isInteger", "Number.isSafeInteger")+"(@)", s.number(d))
+		case 13:
+			of := s.anyType()
+			if f, ok := s.fieldOf(of, numeric); ok {
+				return node(Bool, "(@?."+f.name+" "+s.pick("<", "<=", ">", ">=", "===", "!==")+" @)", s.reference(of, d), s.number(d))
+			}
 		case 0:
 			return node(Bool, "(!@)", s.condition(d))
 		case 1, 2:

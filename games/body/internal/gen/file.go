@@ -312,7 +312,7 @@ func (s *scope) commandParam() string {
 
 // helper makes a function that bodies and later helpers may call.
 func (m *maker) helper(f *file) {
-	h := &helper{name: m.name("helper"), file: f, result: kind(m.r.IntN(5)), server: f.server && (m.o.Marks || m.chance(70))}
+	h := &helper{name: m.name("helper"), file: f, result: kind(m.r.IntN(int(pair) + 1)), server: f.server && (m.o.Marks || m.chance(70))}
 	if h.server && m.o.Marks {
 		h.name = m.secret("helper")
 	}
@@ -330,6 +330,10 @@ func (m *maker) helper(f *file) {
 		h.params = append(h.params, v)
 		s.vars = append(s.vars, v)
 		params = append(params, v.name+f.typed([]string{"number", "boolean", "string", "any"}[v.kind]))
+	}
+	for i := len(h.params) - 1; i >= 0 && h.params[i].kind == number && m.chance(40); i-- {
+		h.params[i].initial = m.pick("1", "0.5", "game.tick", "random()", "game.tick * 3")
+		params[i] += " = " + h.params[i].initial
 	}
 	head := strings.Join(params, ", ")
 	export := "export "
@@ -363,6 +367,11 @@ func (s *scope) value() *Node {
 		return s.boolean(2)
 	case text:
 		return s.str(2)
+	case pair:
+		if whole, ok := s.whole(); ok && s.chance(40) {
+			return fixed("%s", whole)
+		}
+		return node(Fixed, "{ x: @, y: @ }", s.number(2), s.number(2))
 	}
 	return s.object2(s.of, 1)
 }

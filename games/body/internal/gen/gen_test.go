@@ -64,7 +64,7 @@ func TestShrink(t *testing.T) {
 			continue
 		}
 		before := len(g.String())
-		g = gen.Shrink(g, has, 20*time.Second)
+		g = gen.Shrink(g, has, 3*time.Minute)
 		if !has(g) {
 			t.Fatal("the cut game does not fail")
 		}

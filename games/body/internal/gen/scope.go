@@ -15,6 +15,7 @@ const (
 	text
 	object
 	nothing // a helper's result
+	pair    // likewise, an object of an x and a y
 )
 
 type variable struct {
@@ -23,6 +24,7 @@ type variable struct {
 	of       *typ // of an object
 	null     bool // an object that may be null
 	writable bool
+	initial  string // what a parameter is if it is not given
 }
 
 // scope is where statements are being made.
@@ -168,7 +170,11 @@ func (s *scope) hasAll(params []variable) bool {
 func (s *scope) call(result Sort, h *helper, depth int) *Node {
 	s.cost += s.weight * h.cost
 	n := node(result, s.file.use(h.file, h.name)+"(")
-	for i, p := range h.params {
+	params := h.params
+	for len(params) > 0 && params[len(params)-1].initial != "" && s.chance(50) {
+		params = params[:len(params)-1]
+	}
+	for i, p := range params {
 		if i > 0 {
 			n.Text += ", "
 		}

@@ -53,7 +53,17 @@ func (s *scope) statement(depth int) *Node {
 			return s.narrow(depth)
 		}
 	}
-	switch s.r.IntN(22) {
+	switch s.r.IntN(28) {
+	case 19, 20:
+		return s.thing()
+	case 21, 22:
+		return s.lazy()
+	case 23:
+		return s.later()
+	case 24:
+		return s.swap()
+	case 25:
+		return s.guarded()
 	case 14:
 		if len(s.labels) > 0 {
 			l := s.labels[s.r.IntN(len(s.labels))]
@@ -179,7 +189,7 @@ func (s *scope) choice(depth int) *Node {
 		}
 	case 2:
 		// A name of the block's own hides one outside.
-		if v, ok := s.varOf(number, true); ok {
+		if v, ok := s.varOf(number, true); ok && v.plain() {
 			s.vars = append(s.vars, variable{name: v.name, kind: number, writable: true})
 			hiding := s.inner(1+s.r.IntN(2), depth-1)
 			s.vars = s.vars[:len(s.vars)-1]
