@@ -96,7 +96,9 @@ func enginesAgreeOnRandomGames(t *testing.T) {
 	var want [][]string
 	var seeds []uint64
 	for seed := uint64(1); len(list) < n; seed++ {
-		r, err := compileRandom(gen.New(seed, gen.Options{Faults: seed%8 == 0, Ticks: randomTicks.compiled}), body.Options{BodyFuel: randomFuel})
+		o := kindOf(seed)
+		o.Ticks = randomTicks.compiled
+		r, err := compileRandom(gen.New(seed, o), body.Options{BodyFuel: randomFuel})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
