@@ -103,6 +103,10 @@ globalThis.gamehoster = create(config, wasm, game);
 `
 }
 
+// tsconfig is what TypeScript itself takes for the target: fields of classes are assigned,
+// which is shorter than defining them one by one.
+const tsconfig = `{"compilerOptions": {"useDefineForClassFields": false}}`
+
 func (b *builder) options(entry string, format api.Format) api.BuildOptions {
 	return api.BuildOptions{
 		Stdin:             &api.StdinOptions{Contents: entry, Sourcefile: "entry.js", Loader: api.LoaderJS},
@@ -120,7 +124,7 @@ func (b *builder) options(entry string, format api.Format) api.BuildOptions {
 		LegalComments:     api.LegalCommentsInline,
 		LogLevel:          api.LogLevelSilent,
 		LogLimit:          100,
-		TsconfigRaw:       "{}",
+		TsconfigRaw:       tsconfig,
 		Plugins:           []api.Plugin{{Name: "memory", Setup: b.setup}},
 	}
 }
