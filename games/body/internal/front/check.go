@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/grafana/sobek/file"
+
 	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/schema"
 )
@@ -25,7 +27,7 @@ func check(f *tree.Func, body Body, r *report) {
 type checker struct {
 	report  *report
 	body    Body
-	targets map[tree.Expr]bool     // fields that are written without being read
+	targets map[tree.Expr]bool     // what is written: whether it is read too is told by how
 	told    map[*schema.Field]bool // sent fields that are read
 }
 
@@ -43,11 +45,24 @@ func (c *checker) shared(x tree.Expr) {
 	switch x := x.(type) {
 	case *tree.Field:
 		if !c.targets[x] {
-			c.read(x)
+			c.read(x.At, x.Of, x.Field)
+		}
+	case *tree.Named:
+		if !c.targets[x] && x.Of != nil { // of those that it may be it sees all, or it has no others
+			for _, f := range x.Fields {
+				c.read(x.At, x.Of, f)
+			}
 		}
 	case *tree.Assign:
-		if t, ok := x.Target.(*tree.Field); ok {
-			c.write(x, t)
+		switch t := x.Target.(type) {
+		case *tree.Field:
+			c.targets[t] = true
+			c.write(t.At, x.Op, t.Of, t.Field)
+		case *tree.Named:
+			c.targets[t] = true
+			for _, f := range t.Fields {
+				c.write(t.At, x.Op, t.Of, f)
+			}
 		}
 	case *tree.Property:
 		if x.What == tree.Open {
@@ -66,24 +81,27 @@ func (c *checker) shared(x tree.Expr) {
 	}
 }
 
-func (c *checker) write(x *tree.Assign, t *tree.Field) {
-	c.targets[t] = true
-	if t.Field.Sync == schema.Server {
-		c.report.errorf(t.At, "a shared body cannot write %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(t), c.serverFile())
-	} else if x.Op != tree.NoOp && (t.Field.Sync != schema.Sent || t.Field.Audience == schema.Owner) {
-		c.read(t) // browsers leave a sum of a sent field with itself out
+func (c *checker) write(at file.Idx, op tree.Op, of *schema.Type, f *schema.Field) {
+	if f.Sync == schema.Server {
+		c.report.errorf(at, "a shared body cannot write %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(of, f), c.serverFile())
+		return
+	}
+	// Browsers leave a sum of a sent field with itself out. What is only written where
+	// the old value asks for it may do more.
+	if op != tree.NoOp && (f.Sync != schema.Sent || f.Audience == schema.Owner || op.Lazy()) {
+		c.read(at, of, f)
 	}
 }
 
-func (c *checker) read(x *tree.Field) {
+func (c *checker) read(at file.Idx, of *schema.Type, f *schema.Field) {
 	switch {
-	case x.Field.Sync == schema.Server:
-		c.report.errorf(x.At, "a shared body cannot read %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(x), c.serverFile())
-	case x.Field.Audience == schema.Owner:
-		c.report.errorf(x.At, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so give it the audience all, or move this to %s", fieldName(x), c.serverFile())
-	case x.Field.Sync == schema.Sent && !c.told[x.Field]:
-		c.told[x.Field] = true
-		c.report.warnf(x.At, "%s is sent: browsers have its value of the last send, so what they compute from it here can be off until the next keyframe; make it shared, or move this to %s", fieldName(x), c.serverFile())
+	case f.Sync == schema.Server:
+		c.report.errorf(at, "a shared body cannot read %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(of, f), c.serverFile())
+	case f.Audience == schema.Owner:
+		c.report.errorf(at, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so give it the audience all, or move this to %s", fieldName(of, f), c.serverFile())
+	case f.Sync == schema.Sent && !c.told[f]:
+		c.told[f] = true
+		c.report.warnf(at, "%s is sent: browsers have its value of the last send, so what they compute from it here can be off until the next keyframe; make it shared, or move this to %s", fieldName(of, f), c.serverFile())
 	}
 }
 
@@ -110,9 +128,9 @@ func (c *checker) view(x tree.Expr) {
 	}
 }
 
-func fieldName(x *tree.Field) string {
-	if x.Of.Index == schema.InstanceType {
-		return fmt.Sprintf("game.%s", x.Field.Name)
+func fieldName(of *schema.Type, f *schema.Field) string {
+	if of.Index == schema.InstanceType {
+		return fmt.Sprintf("game.%s", f.Name)
 	}
-	return fmt.Sprintf("%s of type %s", x.Field.Name, x.Of.Name)
+	return fmt.Sprintf("%s of type %s", f.Name, of.Name)
 }

@@ -551,8 +551,8 @@ func (w *walker) conditional(e *ast.ConditionalExpression) tree.Expr {
 	return n
 }
 
-// assignable walks what stands left of an assignment.
-func (w *walker) assignable(e ast.Expression) tree.Expr {
+// assignable walks what is written. only tells that it is not read.
+func (w *walker) assignable(e ast.Expression, only bool) tree.Expr {
 	switch e := e.(type) {
 	case *ast.Identifier:
 		if b := w.find(e.Name.String()); b != nil && b.ready && b.v != nil {
@@ -601,7 +601,7 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 				return w.assignMember(r, strconv.FormatFloat(i, 'f', -1, 64), e.Member.Idx0())
 			}
 		}
-		x := w.bracket(e)
+		x := w.bracketOf(e, only)
 		switch n := x.(type) {
 		case *tree.Named:
 			if n.Cmd != nil {
@@ -621,7 +621,7 @@ func (w *walker) assignable(e ast.Expression) tree.Expr {
 
 // updatable is assignable of what is read as well.
 func (w *walker) updatable(e ast.Expression) tree.Expr {
-	x := w.assignable(e)
+	x := w.assignable(e, false)
 	if v, ok := x.(*tree.VarRef); ok && w.flow.unset[v.Var] {
 		return w.bad(v.At, "\"%s\" may have no value yet here: give it one where it is declared, or on every way to this place", v.Var.Name)
 	}
@@ -652,10 +652,7 @@ func (w *walker) assignment(e *ast.AssignExpression) tree.Expr {
 
 // assignTo assigns the value that is walked behind the target.
 func (w *walker) assignTo(left ast.Expression, value func() tree.Expr) tree.Expr {
-	target := w.assignable(left)
-	if named, ok := target.(*tree.Named); ok {
-		named.Fields = w.namedFields(named.Of, true)
-	}
+	target := w.assignable(left, true)
 	n := &tree.Assign{Node: node(left, target.Type()), Target: target}
 	x := value()
 	if _, variable := target.(*tree.VarRef); target.Type().Kind == tree.Bad && !variable {

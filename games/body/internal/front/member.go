@@ -256,12 +256,15 @@ func (w *walker) constantChain(e ast.Expression) (string, bool) {
 
 // bracket walks x[y]: an element of a table, or a field whose name is only known
 // when the game runs.
-func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
+func (w *walker) bracket(e *ast.BracketExpression) tree.Expr { return w.bracketOf(e, false) }
+
+// bracketOf is bracket; write tells that it is written and not read.
+func (w *walker) bracketOf(e *ast.BracketExpression, write bool) tree.Expr {
 	if of := w.collection(e.Left); of != nil {
 		return w.bad(e.LeftBracket, "objects are found by id: game.%s.find(id)", of.Plural)
 	}
 	if w.global(e.Left, "game") {
-		return w.named(nil, tree.Type{Kind: tree.Object, Of: w.def.Instance()}, e)
+		return w.named(nil, tree.Type{Kind: tree.Object, Of: w.def.Instance()}, e, write)
 	}
 	x := w.present(w.object(e.Left))
 	t := x.Type()
@@ -271,9 +274,9 @@ func (w *walker) bracket(e *ast.BracketExpression) tree.Expr {
 	case tree.Constants:
 		return w.thingIndex(x.(thing), e)
 	case tree.Object:
-		return w.named(w.nonNull(x), t, e)
+		return w.named(w.nonNull(x), t, e, write)
 	case tree.Command:
-		return w.named(x, t, e)
+		return w.named(x, t, e, write)
 	case tree.Str:
 		return w.unit(x, e)
 	}
@@ -306,7 +309,7 @@ func (w *walker) thingIndex(t thing, e *ast.BracketExpression) tree.Expr {
 
 // named is a field of an object, of a command or, with obj nil, of the instance by
 // a name that is computed.
-func (w *walker) named(obj tree.Expr, t tree.Type, e *ast.BracketExpression) tree.Expr {
+func (w *walker) named(obj tree.Expr, t tree.Type, e *ast.BracketExpression, write bool) tree.Expr {
 	if s, ok := e.Member.(*ast.StringLiteral); ok {
 		return w.bad(e.LeftBracket, "write .%s instead of [\"%s\"]", s.Value, s.Value)
 	}
@@ -332,7 +335,7 @@ func (w *walker) named(obj tree.Expr, t tree.Type, e *ast.BracketExpression) tre
 			}
 		}
 	} else {
-		n.Fields = w.namedFields(t.Of, false)
+		n.Fields = w.namedFields(t.Of, write)
 	}
 	if len(n.Fields) == 0 {
 		return w.bad(e.LeftBracket, "a computed name stands for a number, and there is no field here that is one and that this body may see")
