@@ -16,14 +16,7 @@ import (
 func (r *rig) blocking() int {
 	r.t.Helper()
 	c, fd := tcpPair(r.t)
-	raw, err := c.SyscallConn()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	dup := -1
-	if err := raw.Control(func(s uintptr) { dup, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		r.t.Fatal(err)
-	}
+	dup, err := dup(c)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"gamehoster/engine/internal/await"
 	"gamehoster/engine/loop"
 )
@@ -151,14 +149,7 @@ func tcpPair(t testing.TB) (*net.TCPConn, int) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	raw, err := s.(*net.TCPConn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd := -1
-	if err := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		t.Fatal(err)
-	}
+	fd, err := dup(s.(*net.TCPConn))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ func Run(t *testing.T, mk Make) {
 	}{
 		{"Echo", testEcho},
 		{"EarlyBytesFirst", testEarly},
+		{"DataThatAFlushComesUpon", testDataBesideFlush},
 		{"SendsOfATickAreOneStream", testOrder},
 		{"CloseFlushesThenEnds", testClose},
 		{"CloseInOnOpenDropsEarlyBytes", testCloseInOpen},
@@ -38,7 +39,10 @@ func Run(t *testing.T, mk Make) {
 		{"HandlesSurviveDescriptorReuse", testReuse},
 		{"StalledReader", testStalled},
 		{"TheKernelHoldsLittleForOneWhoDoesNotRead", testUnsent},
+		{"SlowReaderGetsEverything", testSlowReader},
 		{"CloseDuringFlushIsToldLater", testCloseInFlush},
+		{"HalfClose", testHalfClose},
+		{"ResetsInFlight", testResetsInFlight},
 		{"DeadOnArrival", testDeadOnArrival},
 		{"Ticks", testTicks},
 		{"WakeMovesATickForward", testWake},
@@ -274,7 +278,7 @@ func fill(t testing.TB, r *rig, h loop.Handle) {
 }
 
 func testGraceUnread(t *testing.T, mk Make) {
-	r, opened, closed := open(t, mk, loop.Config{Grace: 60 * time.Millisecond})
+	r, opened, closed := open(t, mk, loop.Config{Grace: 300 * time.Millisecond})
 	r.connect("", 0) // never reads
 	h := await.Value(t, opened, "OnOpen")
 	fill(t, r, h)
@@ -766,23 +770,4 @@ func testPin(t *testing.T, mk Make) {
 		}
 	})
 	r.stop()
-}
-
-// testPostThenAdopt wants what was posted before a connection was given to the loop to be
-// known when that opens.
-func testPostThenAdopt(t *testing.T, mk Make) {
-	r := &rig{}
-	posted, opened := 0, make(chan int, 100)
-	r.onOpen = func(loop.Handle, uint64) { opened <- posted }
-	r.start(t, mk, loop.Config{})
-	for i := range 100 {
-		_, fd := tcpPair(t)
-		r.loop.Post(func() { posted++ })
-		if err := r.loop.Adopt(fd, nil, 0); err != nil {
-			t.Fatal(err)
-		}
-		if n := await.Value(t, opened, "OnOpen"); n != i+1 {
-			t.Fatalf("%d posts were seen of %d", n, i+1)
-		}
-	}
 }

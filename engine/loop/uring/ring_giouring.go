@@ -178,6 +178,7 @@ func (r *ring) wait(n uint32, timeout, gather int64) error {
 	return failed("enter", err)
 }
 
+func (r *ring) number() int   { return r.lib.RingFd() }
 func (r *ring) gathers() bool { return !r.coarse }
 
 // reap asks for completions only where there are some: the library would otherwise make

@@ -272,6 +272,9 @@ func (r *ring) wait(n uint32, timeout, gather int64) error {
 	return err
 }
 
+// number is the ring's descriptor.
+func (r *ring) number() int { return r.fd }
+
 // gathers reports whether wait knows what gather means.
 func (r *ring) gathers() bool { return !r.coarse }
 

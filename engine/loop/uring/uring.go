@@ -62,6 +62,7 @@ type Loop struct {
 	cfg     loop.Config
 	sizes   sizes
 	ring    *ring
+	made    func(*ring) // what tests do to it; nil otherwise
 
 	conns   table
 	out     arena.Arena
@@ -117,6 +118,9 @@ func (l *Loop) run() (err error) {
 		return fmt.Errorf("making the ring: %w", err)
 	}
 	defer l.ring.close()
+	if l.made != nil {
+		l.made(l.ring)
+	}
 	if err = l.mail.open(); err != nil {
 		return err
 	}
@@ -124,8 +128,11 @@ func (l *Loop) run() (err error) {
 	for l.broken == nil {
 		if l.turn() {
 			l.halt()
-			return l.broken
+			break
 		}
+	}
+	if l.broken != nil {
+		l.abandon()
 	}
 	return l.broken
 }
@@ -147,21 +154,30 @@ func (l *Loop) close() {
 		_ = unix.Close(a.fd)
 		l.stats.lost.Add(1)
 	}
-	for _, c := range l.conns.all { // of a ring that broke; others have none
+}
+
+// abandon is for a ring that does not work any more: everybody is told, and the
+// descriptors are closed whatever the kernel has to do with them. What it may still
+// read is kept.
+func (l *Loop) abandon() {
+	for _, c := range l.conns.all {
 		if c.alive() {
 			l.bury(c, l.broken)
 		}
 	}
 	l.settle()
 	for _, c := range l.conns.all {
-		c.receiving, c.draining = false, false // the kernel ended them with the ring
-		l.release(c)
+		if c.fd >= 0 {
+			_ = unix.Close(c.fd)
+			c.fd = -1
+		}
 	}
 }
 
 // turn waits for what comes next and does it. It reports whether it was the last.
 func (l *Loop) turn() (last bool) {
-	l.sleep(l.mail.sleep())
+	// A flush may have taken completions that deliver has yet to see.
+	l.sleep(l.mail.sleep() && len(l.inbox) == 0)
 	l.mail.wake()
 	l.collect()
 	l.deliver()

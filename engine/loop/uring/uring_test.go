@@ -1,8 +1,12 @@
 package uring
 
 import (
+	"errors"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"gamehoster/engine/internal/await"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/looptest"
 )
@@ -12,7 +16,14 @@ func mk(h loop.Handler, cfg loop.Config) loop.Loop { return New(h, cfg) }
 // tight makes loops that run out of everything: of room for operations and completions
 // and of buffers, with far more connections than the ring has entries.
 func tight(h loop.Handler, cfg loop.Config) loop.Loop {
-	return newLoop(h, cfg, sizes{sq: 4, cq: 8, buffers: 4, buffer: 64})
+	return newLoop(h, cfg, sizes{sq: 4, cq: 16, buffers: 16, buffer: 64})
+}
+
+// coarse makes loops that take the kernel for one that knows no minimal wait.
+func coarse(h loop.Handler, cfg loop.Config) loop.Loop {
+	l := newLoop(h, cfg, defaultSizes)
+	l.made = func(r *ring) { r.coarse = true }
+	return l
 }
 
 func TestAvailable(t *testing.T) {
@@ -27,6 +38,64 @@ func TestLoop(t *testing.T) {
 }
 
 func TestLoopOnATightRing(t *testing.T) { looptest.Run(t, tight) }
+
+func TestLoopOnAnOlderKernel(t *testing.T) { looptest.Run(t, coarse) }
+
+// TestABrokenRing takes the ring away from a running loop: Run ends with the error and
+// everybody is told.
+func TestABrokenRing(t *testing.T) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(null) }()
+	var l *Loop
+	told := make(chan error, 1)
+	h := &watcher{
+		opened: func() {
+			// Not closed, as the number would be free for others.
+			if err := unix.Dup3(null, l.ring.number(), unix.O_CLOEXEC); err != nil {
+				t.Error(err)
+			}
+		},
+		closed: func(err error) { told <- err },
+	}
+	l = New(h, loop.Config{})
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(pair[1]) }()
+	if err := l.Adopt(pair[0], nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(); !errors.Is(err, unix.EOPNOTSUPP) {
+		t.Errorf("Run: %v", err)
+	}
+	if err := await.Value(t, told, "OnClose"); !errors.Is(err, unix.EOPNOTSUPP) {
+		t.Errorf("closed with %v", err)
+	}
+	if n, err := unix.Read(pair[1], make([]byte, 1)); n != 0 || err != nil {
+		t.Errorf("the peer reads %d bytes, %v", n, err)
+	}
+	if l.Post(nil) {
+		t.Error("Post accepted after the end")
+	}
+}
+
+// watcher is a handler that is told of opens and closes.
+type watcher struct {
+	opened func()
+	closed func(error)
+}
+
+func (w *watcher) OnOpen(loop.Handle, uint64)       { w.opened() }
+func (w *watcher) OnData(loop.Handle, []byte)       {}
+func (w *watcher) OnClose(_ loop.Handle, err error) { w.closed(err) }
+func (w *watcher) OnTick(int64) int64               { return loop.Never }
+func (w *watcher) OnPost(loop.Message)              {}
+
+func TestStorm(t *testing.T) { looptest.Storm(t, mk) }
 
 func TestAllocLoop(t *testing.T) { looptest.Alloc(t, mk) }
 
