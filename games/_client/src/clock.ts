@@ -124,7 +124,7 @@ export class Clock {
 		push(this.late, late);
 		// When a line that stood still goes on, all that piled up comes at once: that is one
 		// bad moment, not many.
-		if ((now - this.lastArrival) * this.rate > this.period / 4) push(this.alone, late);
+		if ((now - this.lastArrival) * this.rate > this.period / 2) push(this.alone, late);
 		this.lastArrival = now;
 		this.earliest = Math.min(...this.late);
 		const worst = [...this.alone].sort((a, b) => b - a);
