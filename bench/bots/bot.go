@@ -47,11 +47,22 @@ const (
 	lookEvery    = int64(100 * time.Millisecond)
 )
 
-// sentCommand is a command that has not been confirmed.
-type sentCommand struct {
-	seq uint32
-	due int64
+// sent is a command or a ping that has not been answered.
+type sent struct {
+	number uint32 // seq or nonce
+	due    int64
 }
+
+// upto is how many of a list have numbers up to n.
+func upto(list []sent, n uint32) (k int) {
+	for k < len(list) && list[k].number <= n {
+		k++
+	}
+	return k
+}
+
+// without is the list without its first k.
+func without(list []sent, k int) []sent { return list[:copy(list, list[k:])] }
 
 // bot is one client. Its methods hold mu, but for those that say otherwise: the
 // poller's goroutine and the wheel's meet here.
@@ -87,11 +98,11 @@ type bot struct {
 	tick    uint32 // of the newest send tick
 	tickAt  int64  // when it came
 	seq     uint32
-	waiting []sentCommand
+	waiting []sent // commands
+	pings   []sent
 
 	commandDue, pingDue, actDue int64 // what is due next
 	nonce                       uint32
-	pingSent                    int64 // due time of the ping that is under way, 0 for none
 
 	mirror *mirror // of a thin bot
 	trick  *trick  // of a hostile one
@@ -217,7 +228,7 @@ func (b *bot) command(due, now int64) {
 		late := f.Spec.Late.Least + time.Duration(b.rng.Float64()*float64(f.Spec.Late.Most-f.Spec.Late.Least))
 		tick -= uint32(late.Seconds() * float64(f.game.def.TickRate))
 	}
-	b.waiting = append(b.waiting, sentCommand{b.seq, due})
+	b.waiting = append(b.waiting, sent{b.seq, due})
 	b.msg = f.game.append(b.msg[:0], wire.CommandHeader{Tick: tick, Seq: b.seq}, b.rng, b.record)
 	b.send(b.msg)
 	if f.measured(due) {
@@ -229,7 +240,7 @@ func (b *bot) command(due, now int64) {
 
 func (b *bot) ping(due int64) {
 	b.nonce++
-	b.pingSent = due
+	b.pings = append(b.pings, sent{b.nonce, due})
 	b.send(wire.Ping{Nonce: b.nonce}.Append(b.msg[:0]))
 }
 
@@ -316,7 +327,7 @@ func (b *bot) ended(how string, mine bool) {
 		b.judge(how, mine)
 	}
 	b.hasToken = b.hasToken && b.kind != hostile && resumable(how)
-	b.stage, b.seated, b.player, b.waiting, b.pingSent = idle, false, 0, b.waiting[:0], 0
+	b.stage, b.seated, b.player, b.waiting, b.pings = idle, false, 0, b.waiting[:0], b.pings[:0]
 	b.out = b.out[:0]
 	b.again = now + int64(pauseLeast) + b.rng.Int64N(int64(pauseMost-pauseLeast))
 	b.settle()

@@ -101,6 +101,7 @@ var (
 	errPlayer   = errors.New("a player was welcomed as a spectator")
 	errUnknown  = errors.New("a message that servers do not send")
 	errAhead    = errors.New("more commands are processed than were sent")
+	errNonce    = errors.New("it answers no ping")
 	errBackward = errors.New("a send tick that is not after the one before")
 )
 
@@ -230,11 +231,7 @@ func (b *bot) sendTick(tick, processed uint32, now int64) error {
 		b.stripe.mu.Unlock()
 	}
 	b.tick, b.tickAt = tick, now
-	n := 0
-	for n < len(b.waiting) && b.waiting[n].seq <= processed {
-		n++
-	}
-	if n > 0 {
+	if n := upto(b.waiting, processed); n > 0 {
 		if measuring {
 			b.stripe.mu.Lock()
 			for _, c := range b.waiting[:n] {
@@ -245,7 +242,7 @@ func (b *bot) sendTick(tick, processed uint32, now int64) error {
 			}
 			b.stripe.mu.Unlock()
 		}
-		b.waiting = b.waiting[:copy(b.waiting, b.waiting[n:])]
+		b.waiting = without(b.waiting, n)
 	}
 	if b.kind != silent && b.stage == talking && b.trick == nil {
 		b.send(wire.Ack{Tick: tick}.Append(b.msg[:0]))
@@ -258,19 +255,21 @@ func (b *bot) pong(m []byte, now int64) error {
 	if err != nil {
 		return err
 	}
-	if p.Nonce == b.nonce && b.pingSent > 0 {
-		if b.kind == honest && b.fleet.measured(b.pingSent) {
-			b.stripe.mu.Lock()
-			b.stripe.trip.Record(time.Duration(now - b.pingSent))
-			b.stripe.mu.Unlock()
-		}
-		b.pingSent = 0
+	n := upto(b.pings, p.Nonce)
+	if n == 0 || b.pings[n-1].number != p.Nonce {
+		return errNonce
 	}
+	if due := b.pings[n-1].due; b.kind == honest && b.fleet.measured(due) {
+		b.stripe.mu.Lock()
+		b.stripe.trip.Record(time.Duration(now - due))
+		b.stripe.mu.Unlock()
+	}
+	b.pings = without(b.pings, n)
 	return nil
 }
 
-// unconfirmed counts, at the end of the measured part, the commands that should have been
-// confirmed long ago, and has them take the time that they have taken so far. It takes mu.
+// unconfirmed counts, at the end of the measured part, the commands and pings that should
+// have been answered long ago, and has them take the time that they have taken so far. It takes mu.
 func (b *bot) unconfirmed(now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -283,6 +282,11 @@ func (b *bot) unconfirmed(now int64) {
 		if age := now - c.due; age > int64(time.Second) && b.fleet.measured(c.due) {
 			b.stripe.unacked++
 			b.stripe.command.Record(time.Duration(age))
+		}
+	}
+	for _, p := range b.pings {
+		if age := now - p.due; age > int64(time.Second) && b.fleet.measured(p.due) {
+			b.stripe.trip.Record(time.Duration(age))
 		}
 	}
 }
