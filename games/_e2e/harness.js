@@ -193,7 +193,7 @@ export class Player {
 
   names(count) {
     return this.see(`${count} players`, (count) => {
-      const names = Array.from(globalThis.game.players, (player) => player.nick);
+      const names = Array.from(globalThis.game?.players ?? [], (player) => player.nick);
       return names.length === count && names.sort();
     }, count);
   }
