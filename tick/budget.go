@@ -28,7 +28,7 @@ type owed struct {
 	since uint64 // send since which it waits to be listed; 0: it does not
 	full  uint64 // send that the base must reach before masks need not be full
 	told  uint64 // send in which it was last listed
-	seen  uint64 // the last send at which the object was there
+	seen  uint64 // the last send; 0 if the object that waits is no more
 }
 
 // part is one object of a message that is being made.

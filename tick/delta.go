@@ -202,20 +202,20 @@ func (v *Viewer) list(e *encoding) (size int) {
 	changed := v.changed(e)
 	for k := range v.owed {
 		d := &v.owed[k]
-		i, there := h.find(d.id)
-		for ; len(changed) > 0 && int(changed[0]) < i; changed = changed[1:] {
+		for len(changed) > 0 && h.objects[changed[0]].id < d.id {
 			add(int(changed[0]), nil)
-		}
-		if !there || !v.holds(&h.objects[i]) {
-			continue
+			changed = changed[1:]
 		}
 		d.seen = in.sends
-		switch {
-		case len(changed) > 0 && int(changed[0]) == i:
-			add(i, d)
+		if len(changed) > 0 && h.objects[changed[0]].id == d.id {
+			add(int(changed[0]), d)
 			changed = changed[1:]
-		case d.since > 0:
-			add(i, d)
+		} else if d.since > 0 {
+			if i, there := h.find(d.id); there && v.holds(&h.objects[i]) {
+				add(i, d)
+			} else {
+				d.seen = 0
+			}
 		}
 	}
 	for _, i := range changed {

@@ -177,24 +177,29 @@ func (in *Instance) walk() {
 	for i := range h.objects {
 		o := &h.objects[i]
 		c := &columns[o.typ]
-		id, there := c.next()
-		for there && id < o.id {
-			in.found(int(o.typ), c)
-			id, there = c.next()
-		}
-		there = there && id == o.id
-		if !there || rewound && in.replaced(o, c.rest()) {
-			in.lose(o)
-			if there {
-				f := in.found(int(o.typ), c)
-				f.spoilt, f.since = o.spoilt, o.since
-				f.enters = in.announced(id) // others are replaced where they were made
+		row := c.rows[c.at:]
+		if len(row) == 0 || le.Uint32(row[schema.RowID:]) != o.id || rewound {
+			if !in.stays(o, c) {
+				in.lose(o)
+				continue
 			}
-			continue
+			row = c.rest()
 		}
 		o.row = c.row
-		in.compare(o, c)
-		c.pass()
+		c.at += c.stride
+		c.row++
+		if c.size > 0 {
+			image := c.images[int(o.image)*c.size:][:c.size:c.size]
+			if c.sent.Differ(row, image) {
+				o.sent = in.sends
+				in.replace(o, row, image)
+			} else if c.whole != nil && c.whole.Differ(row, image) {
+				in.replace(o, row, image)
+			}
+		}
+		if le.Uint32(row[schema.RowMark:])&schema.MarkWritten != 0 {
+			in.written(o, row)
+		}
 		if kept < i {
 			h.objects[kept] = *o
 		}
@@ -210,22 +215,32 @@ func (in *Instance) walk() {
 	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
 }
 
-// compare compares a known object, which is in the column's next row, with its image.
-func (in *Instance) compare(o *object, c *column) {
-	row := c.rest()
-	if c.size > 0 {
-		image := c.images[int(o.image)*c.size:][:c.size:c.size]
-		sent := c.sent.Differ(row, image)
-		if sent || c.whole != nil && c.whole.Differ(row, image) {
-			o.undo = in.history.undo.push(image, in.sends, o.undo)
-			copy(image, row)
-			o.whole = in.sends
-			if sent {
-				o.sent = in.sends
-			}
-		}
+// stays finds the row of a known object among the rows of its type that come next, and
+// passes over those of new objects before it. It reports false, with the object's own
+// row passed, too, if the object is no more.
+func (in *Instance) stays(o *object, c *column) bool {
+	id, there := c.next()
+	for there && id < o.id {
+		in.found(int(o.typ), c)
+		id, there = c.next()
 	}
-	in.written(o, row)
+	if !there || id != o.id {
+		return false
+	}
+	if in.timeline.rewound && in.replaced(o, c.rest()) {
+		f := in.found(int(o.typ), c)
+		f.spoilt, f.since = o.spoilt, o.since
+		f.enters = in.announced(id) // others are replaced where they were made
+		return false
+	}
+	return true
+}
+
+// replace puts a row in an image's place, which is put aside.
+func (in *Instance) replace(o *object, row, image []byte) {
+	o.undo = in.history.undo.push(image, in.sends, o.undo)
+	copy(image, row)
+	o.whole = in.sends
 }
 
 // lose takes note that a known object is no more.
@@ -441,6 +456,9 @@ func (h *history) imageAt(o *object, base uint64) (image []byte, ok bool) {
 		old, send, prev, there := h.undo.entry(at)
 		if !there || send <= base {
 			return image, ok
+		}
+		if send == base+1 {
+			return old, true // what is older still is of base at the latest
 		}
 		image, ok, at = old, true, prev
 	}

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -102,11 +103,12 @@ func (v *Viewer) object(k int) *object {
 }
 
 // find is where, of the objects that the viewer holds, that of the id is or would be.
-func (v *Viewer) find(id uint32) int {
+func (v *Viewer) find(id uint32) (at int) {
 	h := &v.in.history
-	at, _ := h.find(id)
 	if v.in.shard.rules.view {
-		at, _ = slices.BinarySearch(v.in.shard.scratch.held, int32(at))
+		at, _ = slices.BinarySearchFunc(v.in.shard.scratch.held, id, func(i int32, id uint32) int { return cmp.Compare(h.objects[i].id, id) })
+	} else {
+		at, _ = h.find(id)
 	}
 	return at
 }

@@ -34,6 +34,9 @@ type group struct {
 	steps uint64  // the fields that travel as steps
 }
 
+// short is how many bytes are compared as fast without bytes.Equal.
+const short = 24
+
 // lanes are eight bytes: the fields that have bytes in a set of the lower four of them,
 // and in one of the upper four.
 type lanes struct{ low, high [16]uint64 }
@@ -153,40 +156,44 @@ func (f *Fields) AppendFull(dst, row []byte) []byte {
 // AppendChanges appends a mask that has the fields whose encodings in row and base
 // differ, and their values in row.
 func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
-	at := len(dst)
-	if bytes.Equal(row[f.from:f.to], base[f.from:f.to]) {
+	if f.to-f.from > short && bytes.Equal(row[f.from:f.to], base[f.from:f.to]) {
 		for range f.MaskLen() {
 			dst = append(dst, 0)
 		}
 		return dst
 	}
+	first := uint64(0) // nearly all types have one group
 	for i := range f.groups {
 		g := &f.groups[i]
 		mask := f.differ(g, row, base)
+		if i == 0 {
+			first = mask
+		}
 		for n := len(g.ops); n > 0; n -= 8 {
 			dst = append(dst, byte(mask))
 			mask >>= 8
 		}
 	}
-	return f.appendMasked(dst, row, dst[at:])
+	for i := range f.groups {
+		g := &f.groups[i]
+		if i > 0 {
+			first = f.differ(g, row, base)
+		}
+		for ; first != 0; first &= first - 1 {
+			dst = g.ops[bits.TrailingZeros64(first)].appendFast(dst, row)
+		}
+	}
+	return dst
 }
 
 // AppendMasked appends mask, of MaskLen bytes and without bits past the fields, and
 // the values of the fields that it has.
 func (f *Fields) AppendMasked(dst, row, mask []byte) []byte {
 	mask = mask[:f.MaskLen()]
-	return f.appendMasked(append(dst, mask...), row, mask)
-}
-
-func (f *Fields) appendMasked(dst, row, mask []byte) []byte {
+	dst = append(dst, mask...)
 	for k, b := range mask {
 		for ; b != 0; b &= b - 1 {
-			o := &f.ops[k*8+bits.TrailingZeros8(b)]
-			if o.code == opRaw && o.size == 4 { // most are
-				dst = le.AppendUint32(dst, le.Uint32(row[o.off:]))
-			} else {
-				dst = o.append(dst, row)
-			}
+			dst = f.ops[k*8+bits.TrailingZeros8(b)].appendFast(dst, row)
 		}
 	}
 	return dst
@@ -195,7 +202,13 @@ func (f *Fields) appendMasked(dst, row, mask []byte) []byte {
 // Differ reports whether a field's encodings in rows a and b differ.
 func (f *Fields) Differ(a, b []byte) bool {
 	p, q := a[f.from:f.to], b[f.from:f.to]
-	if len(p) > 24 && bytes.Equal(p, q) {
+	if len(f.own) == 2 && len(p) == 16 && len(q) == 16 {
+		x := (le.Uint64(p)^le.Uint64(q))&f.own[0] | (le.Uint64(p[8:])^le.Uint64(q[8:]))&f.own[1]
+		if x == 0 || !f.steps {
+			return x != 0
+		}
+	}
+	if len(p) > short && bytes.Equal(p, q) {
 		return false
 	}
 	x := uint64(0)
