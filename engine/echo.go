@@ -84,6 +84,7 @@ type echoHandler struct {
 	limit   int
 	readers map[loop.Handle]*ws.Reader
 	out     []byte
+	pending int // bytes sent since the last flush
 }
 
 func (h *echoHandler) OnOpen(hd loop.Handle, _ uint64) {
@@ -110,22 +111,41 @@ func (h *echoHandler) OnData(hd loop.Handle, p []byte) {
 			h.out = ws.AppendReply(h.out, ev)
 			code = ev.Code
 		case ev.Op == 0:
-			h.flush(hd)
+			h.send(hd)
 			return
 		}
 	}
-	h.flush(hd)
+	h.send(hd)
 	h.loop.Close(hd, uint16(code))
 }
+
+// OnTick sends what the messages that came together have caused.
+func (h *echoHandler) OnTick(int64) int64 {
+	h.flush()
+	return loop.Never
+}
+
+func (h *echoHandler) flush() {
+	h.loop.Flush()
+	h.pending = 0
+}
+
+// flushAt is how many bytes wait for those that come with them.
+const flushAt = 32 << 10
 
 // keepEcho is the greatest capacity of the output buffer, in bytes, that is kept.
 const keepEcho = 1 << 20
 
-// flush sends what is due; a large message does not keep its buffer for ever.
-func (h *echoHandler) flush(hd loop.Handle) {
+// send has what is due sent with the next tick, which is at once; a large message does not
+// keep its buffer for ever.
+func (h *echoHandler) send(hd loop.Handle) {
 	if len(h.out) > 0 {
 		h.loop.Send(hd, h.out)
-		h.loop.Flush()
+		if h.pending += len(h.out); h.pending >= flushAt {
+			h.flush()
+		} else {
+			h.loop.Wake(0)
+		}
 	}
 	if cap(h.out) > keepEcho {
 		h.out = nil
@@ -133,5 +153,4 @@ func (h *echoHandler) flush(hd loop.Handle) {
 }
 
 func (h *echoHandler) OnClose(hd loop.Handle, _ error) { delete(h.readers, hd) }
-func (h *echoHandler) OnTick(int64) int64              { return loop.Never }
 func (h *echoHandler) OnPost(loop.Message)             {}

@@ -114,6 +114,8 @@ type Loop interface {
 type Sockets interface {
 	// Wake moves the next OnTick forward to at, if it is wished for later than
 	// that. Called in OnTick it competes with the time returned; the earlier wins.
+	// 0 wishes for a tick as soon as what has come is delivered, as far as the
+	// implementation knows, so that one Flush can do for many messages.
 	Wake(at int64)
 
 	// Send copies frame to the bytes that the next Flush writes to h.

@@ -283,6 +283,11 @@ func (l *Loop) claimThread() {
 func (l *Loop) settle() {
 	for l.finishClosing() || l.tellClosed() {
 	}
+	if l.tick.wish <= 0 { // at once, without the way by the timer
+		l.runTick(loop.Now())
+		for l.finishClosing() || l.tellClosed() {
+		}
+	}
 	l.inside = false
 	l.arm()
 }

@@ -45,17 +45,24 @@ func (l *Loop) onTimer() {
 	l.tick.armed = loop.Never // it fires once; a fired timer is set to nothing
 	now := loop.Now()
 	l.inside = true
-	if wish := l.tick.wish; wish <= now {
-		l.late.Record(wish, now)
-		l.cfg.Late.Check(wish, now)
-		l.tick.wish = loop.Never
-		next := l.handler.OnTick(now)
-		l.tick.wish = min(l.tick.wish, next)
-	}
+	l.runTick(now)
 	if l.linger.due <= now {
 		l.sweep(now)
 	}
 	l.settle()
+}
+
+// runTick calls the handler if its wished time has come.
+func (l *Loop) runTick(now int64) {
+	wish := l.tick.wish
+	if wish > now {
+		return
+	}
+	l.late.Record(wish, now)
+	l.cfg.Late.Check(wish, now)
+	l.tick.wish = loop.Never
+	next := l.handler.OnTick(now)
+	l.tick.wish = min(l.tick.wish, next)
 }
 
 // Wake implements loop.Loop.
