@@ -159,6 +159,72 @@ func TestDeferredObjectsAreListedInFull(t *testing.T) {
 	}
 }
 
+// What viewers have in common is encoded once: the whole delta of those who hold
+// everything and have acked the same tick, and each object where they hold different
+// ones.
+func TestEqualViewsShareOneEncode(t *testing.T) {
+	in, views := movers(t, 60, 20, 60, false)
+	b := &in.shard.scratch
+	sinks := make([]counter, len(views))
+	round := func(ack func(i int) bool) (made int) {
+		in.Step()
+		in.Commit()
+		before := b.turn
+		for i, v := range views {
+			v.Send(&sinks[i])
+			if in.sends > 1 && ack(i) {
+				receive(t, v, wire.Ack{Tick: sinks[i].tick}.Append(nil))
+			}
+		}
+		return b.turn - before
+	}
+	all := func(int) bool { return true }
+	for range 5 {
+		round(all)
+	}
+	if n := round(all); n != 1 {
+		t.Errorf("%d encodings for 20 viewers with one base", n)
+	}
+	round(func(i int) bool { return i%2 == 0 })
+	if n := round(all); n != 2 {
+		t.Errorf("%d encodings for 20 viewers with two bases", n)
+	}
+
+	in, views = plane(t, 200, 40, 30)
+	sinks = make([]counter, len(views))
+	l := &in.shard.layout.Types[unit]
+	for send := range 4 {
+		in.tick += in.shard.rules.perSend
+		for i := range in.count(unit) {
+			le.PutUint16(in.row(unit, i)[l.Offsets[unitHP]:], uint16(7*send+i))
+		}
+		in.Commit()
+		seen, listed := map[uint32]bool{}, 0
+		for i, v := range views {
+			v.Send(&sinks[i])
+			for k := range v.size() {
+				if o := v.object(k); o.typ == unit {
+					seen[o.id] = true
+					listed++
+				}
+			}
+		}
+		if send == 0 {
+			continue
+		}
+		e := views[0].encoding()
+		made := 0
+		for _, x := range e.parts {
+			if x.at < x.end {
+				made++
+			}
+		}
+		if made > len(seen) || listed < 2*made {
+			t.Errorf("%d objects were encoded %d times for %d listings", len(seen), made, listed)
+		}
+	}
+}
+
 // movers is an instance with objects of which some move all the time, owned by the
 // players if asked for, and its viewers.
 func movers(t testing.TB, objects, viewers, moving int, owners bool) (*Instance, []*Viewer) {

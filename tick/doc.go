@@ -81,10 +81,10 @@
 //
 // What has changed since a base is encoded once for all viewers with that base, object
 // by object, and a viewer's delta is put together from it. A send has a budget of
-// bytes. Over it objects are left out, those that have waited least; a viewer then
-// remembers of each object since when it waits, when it was listed last, and until
-// which base its masks have to be full. The oldest waiting go first, so with room for c
-// of n objects that all change all the time each is listed once in n/c sends.
+// bytes. Over it objects are left out: what is near and what has waited goes first
+// (budget.go has the rule and its bound). A viewer then remembers of each object since
+// when it waits, when it was listed last, and until which base its masks have to be
+// full.
 //
 // # What is announced
 //

@@ -117,6 +117,7 @@ func (in *Instance) Retire() {
 	in.shard.instances--
 	in.timeline.drop(in.shard)
 	in.shard.scratch.encodings = [encodings]encoding{}
+	in.shard.scratch.sight.in = nil
 	in.block, in.failed, in.due, in.faults = nil, true, false, nil
 	in.history, in.filing, in.relay = history{}, filing{}, relay{}
 }
