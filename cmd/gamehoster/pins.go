@@ -10,7 +10,6 @@ import (
 	_ "github.com/HdrHistogram/hdrhistogram-go"
 	_ "github.com/cilium/ebpf"
 	_ "github.com/cloudwego/netpoll"
-	_ "github.com/pawelgaczynski/giouring"
 	_ "github.com/prometheus/client_golang/prometheus"
 	_ "github.com/tinylib/msgp/msgp"
 	_ "github.com/xtaci/kcp-go/v5"
