@@ -57,10 +57,12 @@ lint: ## vet, golangci-lint (pinned) with the floor plan's depguard rules, forma
 	$(GO) vet ./... $(HIDDEN)
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) run $(LINT) run ./... $(HIDDEN)
+	$(GO) vet -tags giouring ./engine/loop/uring
+	$(GO) run $(LINT) run --build-tags giouring ./engine/loop/uring
 
 generate: ## rewrite generated files; CI fails when this changes anything
 	$(GO) generate ./...
-	$(GO) run ./games/_client/test/fixture games/_client/test/fixture/arena.json
+	$(GO) run ./games/_client/test/fixture games/_client/test/fixture
 
 bench: build ## every scenario of bench/README.md, in less than ten minutes; peers as far as they are installed
 	$(BIN)/gamehoster bench --out bench-report
