@@ -353,7 +353,7 @@ func effects(x ir.Expr) (found bool) {
 // canonical converts the number on the stack for memory, with the one NaN that
 // every machine must write.
 func (e *emitter) canonical(m ir.Mem, x ir.Expr) {
-	if finite(x) {
+	if ordered(x) {
 		if m == ir.MemF32 {
 			e.c.Op(opDemote)
 		}
@@ -364,25 +364,23 @@ func (e *emitter) canonical(m ir.Mem, x ir.Expr) {
 	}
 	e.c.Idx(wasm.OpLocalTee, e.nan)
 	e.c.Idx(wasm.OpLocalGet, e.nan)
-	t := byte(wasm.F64)
+	e.c.Op(opF64Ge, wasm.OpIf) // a NaN is not even as much as itself
 	if m == ir.MemF32 {
-		t = byte(wasm.F32)
-	}
-	e.c.Op(opF64Ge, wasm.OpIf, t)
-	e.c.Idx(wasm.OpLocalGet, e.nan)
-	if m == ir.MemF32 {
-		e.c.Op(opDemote)
-		e.c.Op(wasm.OpElse)
+		e.c.Op(byte(wasm.F32))
+		e.c.Idx(wasm.OpLocalGet, e.nan)
+		e.c.Op(opDemote, wasm.OpElse)
 		e.c.F32(nan32)
 	} else {
+		e.c.Op(byte(wasm.F64))
+		e.c.Idx(wasm.OpLocalGet, e.nan)
 		e.c.Op(wasm.OpElse)
 		e.c.F64(nan64)
 	}
 	e.c.Op(wasm.OpEnd)
 }
 
-// finite reports whether x is certainly not a NaN.
-func finite(x ir.Expr) bool {
+// ordered reports whether x is certainly not a NaN.
+func ordered(x ir.Expr) bool {
 	switch x := x.(type) {
 	case *ir.Const:
 		return !math.IsNaN(x.Value())

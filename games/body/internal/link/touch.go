@@ -5,11 +5,10 @@ import "gamehoster/games/body/internal/ir"
 // touched gives a function's body, which it leaves as it is, for a machine that
 // checks every access to memory by instructions, as wazero does on the server and no
 // browser. It knows an address that it has checked up to some offset and checks no
-// smaller one again. So before
-// the first field of an object is used its last byte is read, with no use for what
-// is read: one check instead of one for each field. And where ways come together
-// wazero takes a local that is read twice for two values, unless it is written
-// there with what it has; so it is.
+// smaller one again. So before the first field of an object is used its last byte is
+// read, with no use for what is read: one check instead of one for each field. And
+// where ways come together wazero takes a local that is read twice for two values,
+// unless it is written there with what it has; so it is.
 //
 // The type of the object that a local has the address of is known by the fields
 // that are accessed through it, or through locals that are set to it. A local with
@@ -141,9 +140,9 @@ func (t *toucher) list(body []ir.Stmt, done locals) []ir.Stmt {
 			out = append(out, &ir.Loop{Label: s.Label, Body: t.list(s.Body, locals{})})
 		default:
 			out = append(out, s)
-			// See canonical.
+			// Ways come together where a NaN was looked for.
 			if s, ok := s.(*ir.Store); ok && s.Mem.Type() == ir.F64 {
-				joins = !finite(s.X)
+				joins = !ordered(s.X)
 			}
 		}
 		if joins {

@@ -1,14 +1,31 @@
-// Package opt improves ir without changing what it does, to the last bit.
+// Package opt improves ir without changing what it does, to the last bit. A function
+// goes through its passes once, after all that it calls:
 //
-//	inline:  small helpers, and those with one caller, become part of their callers
-//	fold:    constants are computed, tests turned around, conversions cancelled
-//	copies:  names that stand for other names or constants go
-//	narrow:  numbers that are certainly small integers are kept as i32
-//	loads:   memory is read once where that is enough
+//	inline   small helpers, and those with one caller, become part of their callers
+//	fold     constants are computed, tests turned around, conversions cancelled
+//	copies   names that stand for other names or constants go
+//	narrow   numbers that are certainly small integers are kept as i32
+//	fold
+//	loads    memory is read once where that is enough
+//	copies
+//	fold
+//	shifts   numbers that are moved back into a range are moved without a jump
 //
 // All of it works on symbolic places, so both sides get the same code, and none
 // of it depends on the side: a body that runs out of fuel on one does so on the
 // other, at the same place.
+//
+// # What must not change
+//
+// Doubles are what JavaScript says: -0 is not 0, sums and products have no other
+// order than their own, a comparison with a NaN is false and so is its opposite. Whole
+// numbers are computed in i32 only where no result can leave it, be -0 or have been
+// rounded. What may trap or run out of fuel stays where it is, and so does every write
+// in relation to it. Only the bits of a NaN are free, as no body can see them: a store
+// writes the one NaN that there is.
+//
+// Loads may go: addresses are those of rows, of tables whose index was checked, and of
+// the instance, so that reading has no effect.
 package opt
 
 import "gamehoster/games/body/internal/ir"

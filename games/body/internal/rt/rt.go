@@ -3,6 +3,32 @@
 // random numbers, and the few operations of JavaScript that WebAssembly has no
 // instruction for. All of it is ir, written by hand, and like the bodies it
 // serves both sides: where they differ the linker decides.
+//
+//	tick(base, input)
+//	  tick += 1
+//	  input: leaves, joins, commands, each with its bodies
+//	  players, then each type of entity: the rows that the tick began with
+//	  the instance
+//	  types whose rows came or went: compact
+//
+// Around each run of a body the driver sets what it is: its number and actor, for
+// reports and for random numbers, and its fuel. A run that is among the input's skips
+// is left out.
+//
+// # Rows
+//
+// A type's rows lie one behind the other. Those that were there when the tick began are
+// in ascending order of ids; what is made comes behind them; what is removed is marked
+// and stays readable until the tick ends.
+//
+//	+---+---+---+---+---+---+---+
+//	| 2 | 4 | 6x| 8 |14 |12 |18x|      x: marked removed, not counted as live
+//	+---+---+---+---+---+---+---+
+//	               sorted       rows
+//
+//	+---+---+---+---+---+
+//	| 2 | 4 | 8 |12 |14 |              behind the tick: compact closed gaps and sorted
+//	+---+---+---+---+---+
 package rt
 
 import (
