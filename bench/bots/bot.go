@@ -106,7 +106,7 @@ type bot struct {
 
 	mirror *mirror // of a thin bot
 	trick  *trick  // of a hostile one
-	tried  int     // tricks so far
+	tried  int     // the next trick's place in the list, which begins again at its end
 	step   int     // of the trick
 	more   bool    // there is another step
 }

@@ -173,8 +173,13 @@ func (f *fleet) round(ctx context.Context, n int) error {
 	f.stop.Store(false)
 	f.settled.Store(0)
 	f.bots = f.bots[:0]
+	villains := 0
 	for i := range f.Bots {
 		b := newBot(f, i+n*f.Bots, f.kindOf(i))
+		if b.kind == hostile {
+			b.tried = villains
+			villains++
+		}
 		b.again = begin + int64(f.Connect)*int64(i)/int64(f.Bots)
 		f.bots = append(f.bots, b)
 		f.wheel.put(b, b.again)

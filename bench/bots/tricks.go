@@ -43,7 +43,7 @@ func once(name string, want []string, frames func(b *bot) []byte) trick {
 
 func (b *bot) frame(m ...byte) []byte { return ws.AppendMasked(nil, ws.OpBinary, b.key(), m) }
 
-// tricks are those of hostile bots. Each bot begins somewhere in the list.
+// tricks are those of hostile bots. Each begins one further down the list than the bot before it.
 var tricks = []trick{
 	once("unknown tag", code(wire.CloseMalformed), func(b *bot) []byte { return b.frame(0x77, 1, 2, 3) }),
 	once("empty message", code(wire.CloseMalformed), func(b *bot) []byte { return b.frame() }),
@@ -156,7 +156,7 @@ func (b *bot) beBad(now int64) int64 {
 		return now + lookEvery/10
 	}
 	if b.trick == nil {
-		b.trick = &tricks[(b.number+b.tried)%len(tricks)]
+		b.trick = &tricks[b.tried%len(tricks)]
 		b.actDue, b.step, b.more = now, 0, true
 	}
 	if b.more && len(b.link.pending) == 0 {
@@ -165,7 +165,7 @@ func (b *bot) beBad(now int64) int64 {
 		b.flush(now)
 	}
 	most := int64(trickTime)
-	if b.more {
+	if b.more && !slices.Contains(b.trick.want, open) {
 		most = int64(floodTime)
 	}
 	if now-b.actDue > most {
