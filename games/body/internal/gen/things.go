@@ -129,7 +129,7 @@ func (s *scope) swap() *Node {
 // guarded is an effect behind a test, without an if.
 func (s *scope) guarded() *Node {
 	p, ok := s.written(numeric)
-	if !ok {
+	if !ok || s.file.ts { // what strips types leaves out what comes behind a test that is always true
 		return s.store()
 	}
 	effect := func() *Node {
