@@ -38,7 +38,7 @@
 //   - bits are compared with zero by name where they decide a jump, as wazero masks and
 //     compares in one instruction only then.
 //
-// bench/README.md has the disassembly of what is left.
+// bench/bodies/README.md has the disassembly of what is left.
 package link
 
 import (
