@@ -32,7 +32,7 @@ test: test-go test-gnet test-client test-browser ## all tests
 # With GAMEHOSTER_THOROUGH=1 twenty times as many random games, and a million ticks of
 # each sample: minutes more.
 test-go: tools-node tools-qemu tools-typescript
-	$(GO) test -timeout 20m ./...
+	$(GO) test -timeout 30m ./...
 
 # Everything above the loops once more, on gnet: io_uring is what auto chooses.
 LOOPS := ./engine ./cmd/gamehoster
