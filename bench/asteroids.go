@@ -26,7 +26,7 @@ const (
 	crewCommands = 4.0 // of a player, a second
 	sendPeriod   = time.Second / 15
 	pairCrews    = 500 // instances in the comparison
-	pairRooms    = 150 // Colyseus rooms: as many as its core can do in time
+	pairRooms    = 150 // Colyseus rooms: about the same share of a core
 	pairRounds   = 2
 	colyseusName = "Colyseus"
 )
@@ -41,7 +41,7 @@ func asteroids(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s = &report.Section{
 		Title: "Asteroids, four players an instance",
 		About: "The sample game at 30 ticks and 15 sends a second, played by bots over WebSockets: each steers four times a second, acks what it is sent and pings. " +
-			"First 500 instances beside 150 Colyseus rooms of the same game, which is about what a core can do of them; then more and more instances on one core.",
+			"First 500 instances beside 150 Colyseus rooms of the same game, which is half a core of each; then more and more instances on one core.",
 		Series: pairs.Series{},
 	}
 	split, err := splitCores()
@@ -279,6 +279,9 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 				pile.Values = append(pile.Values, float64(r.Received[name].Bytes)/r.Seconds/n)
 			}
 			kinds.Items = append(kinds.Items, pile)
+		}
+		if kernel := float64(w.System) / float64(max(1, w.User+w.System)); crews == shownCrews {
+			s.Notes = append(s.Notes, fmt.Sprintf("At %d players the kernel has %.0f %% of the server's time: a player's second is 15 sends and 20 messages taken in, each of which goes through TCP by itself.", int(n), 100*kernel))
 		}
 		s.Series["sweep, "+label] = map[string]pairs.Spread{"us": {of["us"]}, "command p99.9": {r.Command.P999}, "core": {100 * w.Cores()}}
 		if r.Command.P999 <= bound {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gamehoster/bench/bots"
@@ -104,7 +105,7 @@ func storm(ctx context.Context, e *Env) (s *report.Section, err error) {
 	for deadline := time.Now().Add(closeTime); left > before+spareFiles && time.Now().Before(deadline) && ctx.Err() == nil; left = openFiles(srv.PID) {
 		time.Sleep(100 * time.Millisecond)
 	}
-	table := report.Table{Title: "round", Columns: []string{"seated", "until all were", "resident before", "after all had left"}}
+	table := report.Table{Title: "round", Columns: []string{"seated", "until all were or gave up", "server's time of a player", "resident before", "after all had left"}}
 	memory := &report.Lines{XUnit: "round", YUnit: "MB", Series: []report.Line{{Label: "resident, after all had left"}}}
 	var after pairs.Spread
 	const mb = 1 << 20
@@ -112,8 +113,9 @@ func storm(ctx context.Context, e *Env) (s *report.Section, err error) {
 		one := func(v float64, unit string) report.Cell { return report.Fig(pairs.Spread{v}, unit) }
 		resident := float64(round.After[0].Resident) / mb
 		after = append(after, resident)
+		spent := round.After[0].CPU - round.Watch[0].CPU
 		table.Rows = append(table.Rows, report.Row{Label: fmt.Sprint(i + 1), Ours: true, Cells: []report.Cell{
-			report.Text("%d", round.Seated), one(round.Seconds, "s"), one(float64(round.Watch[0].Resident)/mb, "MB"), one(resident, "MB")}})
+			report.Text("%d", round.Seated), one(round.Seconds, "s"), one(float64(spent.Microseconds())/float64(max(1, round.Seated)), "µs"), one(float64(round.Watch[0].Resident)/mb, "MB"), one(resident, "MB")}})
 		memory.Series[0].Points = append(memory.Series[0].Points, [2]float64{float64(i + 1), resident})
 	}
 	seats := &report.Lines{XUnit: "percentile", YUnit: "ms", Ticks: percentileTicks(), Series: []report.Line{{Label: "a seat"}}}
@@ -134,8 +136,15 @@ func storm(ctx context.Context, e *Env) (s *report.Section, err error) {
 		seated += round.Seated
 	}
 	s.Targets = append(s.Targets, report.Target{What: "seated, of those that came", Got: pairs.Spread{100 * float64(seated) / (stormBots * stormRounds)}, Bound: 99.99, AtLeast: true, Unit: "%"})
-	s.Notes = []string{split.String() + ". A bot that waits for its seat counts from the start of its connection, the bots' own waiting included."}
-	return s, faults(r)
+	s.Notes = []string{split.String() + ". A bot that waits for its seat counts from the start of its connection, the bots' own waiting included. " +
+		"A player's time is for its coming, some seconds of play, and its going."}
+	if n := len(r.Connection.Refused) + len(r.Closes); n > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("Connections that were refused: %v; and cut: %v. Bots try again, as browsers do.", r.Connection.Refused, r.Closes))
+	}
+	if r.Thin.Faults > 0 {
+		err = fmt.Errorf("bots that check every byte found %d faults: %s", r.Thin.Faults, strings.Join(r.Thin.Examples, "; "))
+	}
+	return s, err
 }
 
 // openFiles is the number of a process's descriptors; 0 where they cannot be read.
