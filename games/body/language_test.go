@@ -258,6 +258,7 @@ export function update() {
   for (const o of game.rocks) { if (o.y > best.d) { best.rock = o; best.d = o.y; } Object.assign(o, { x: o.y, y: o.x }); }
   game.r2 += reach(best) * 10;
   const a = { v: 1, w: { z: 2 } }, b = a.w, c = { ...a, v: 5 };
+  Object.assign(game, { n: game.tick * 3, word: game.word === "" ? "e" : "f" });
   Object.assign(a, { v: a.v + 1 }); b.z += 3; c.w.z *= 2;
   game.r3 = a.v + a.w.z * 10 + b.z * 100 + c.v * 1e3 + c.w.z * 1e4;
   Object.assign(game.rocks.find(2) ?? game.rocks.find(6) ?? best.rock, Object.freeze({ x: -1 }));

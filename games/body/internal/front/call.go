@@ -48,7 +48,7 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 	}
 	s, problem := w.loader.lookup(w.symbol.module, name)
 	if s != nil || problem != "" || w.symbol.module.names[name] != nil {
-		return w.callSymbol(e, s, problem, callee.Idx)
+		return w.callSymbol(e, s, callee.Idx)
 	}
 	if w.library {
 		if x := w.intrinsic(e, name); x != nil {
@@ -68,6 +68,10 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 	case "Number", "Boolean":
 		return w.convert(e, name)
 	}
+	if w.missing[name+"()"] {
+		return &tree.NullLit{Node: node(e, badType)}
+	}
+	w.missing[name+"()"] = true
 	if help, ok := foreign[name]; ok {
 		return w.bad(callee.Idx, "%s", help)
 	}
@@ -75,10 +79,8 @@ func (w *walker) callName(e *ast.CallExpression, callee *ast.Identifier) tree.Ex
 }
 
 // callSymbol calls what has a name at a file's top level; see useSymbol.
-func (w *walker) callSymbol(e *ast.CallExpression, s *symbol, problem string, at file.Idx) tree.Expr {
+func (w *walker) callSymbol(e *ast.CallExpression, s *symbol, at file.Idx) tree.Expr {
 	switch {
-	case problem != "":
-		return w.bad(at, "%s", problem)
 	case s == nil:
 		return &tree.NullLit{Node: node(e, badType)}
 	case s.kind == symFunc:
@@ -236,8 +238,10 @@ func argumentRange(least, most int) string {
 func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Expr {
 	name := d.Identifier.Name.String()
 	at := d.Identifier.Idx
-	if s, problem, found := w.exportOf(d); found {
-		return w.callSymbol(e, s, problem, at)
+	if s, problem, found := w.exportOf(d); problem != "" {
+		return w.bad(at, "%s", problem)
+	} else if found {
+		return w.callSymbol(e, s, at)
 	}
 	switch {
 	case w.global(d.Left, "Math"):
@@ -256,7 +260,7 @@ func (w *walker) callMember(e *ast.CallExpression, d *ast.DotExpression) tree.Ex
 		if w.types[name] != nil || w.def.Instance().Field(name) != nil {
 			return w.bad(at, "game.%s is not a function", name)
 		}
-		if help, ok := elsewhere[name]; ok {
+		if help, ok := w.elsewhere(name); ok {
 			return w.bad(at, "%s", help)
 		}
 		return w.bad(at, "game has no function \"%s\": it has end()%s", name, suggest(name, []string{"end"}))
@@ -301,6 +305,10 @@ func (w *walker) callCollection(e *ast.CallExpression, of *schema.Type, name str
 	case "find":
 		if len(args) != 1 {
 			return w.bad(e.Idx0(), "find() takes the id of the object")
+		}
+		switch args[0].(type) {
+		case *ast.ArrowFunctionLiteral, *ast.FunctionLiteral:
+			return w.bad(args[0].Idx0(), "find() takes an id: to find by something else, go over the collection with for (const x of game.%s) and if", of.Plural)
 		}
 		return &tree.Find{Node: node(e, t), Of: of, ID: w.want(args[0], number)}
 	case "spawn":

@@ -39,7 +39,7 @@ func (t *typer) topLevel(s *symbol, problem func(format string, args ...any)) *c
 	in.report.files = t.files
 	w := &walker{
 		typer: t, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: in,
-		vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{},
+		vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}, missing: map[string]bool{}, broken: map[*tree.Var]bool{},
 	}
 	c := w.constant(s.value)
 	t.loader.report.take(in, map[*instance]bool{})
@@ -147,7 +147,7 @@ func (w *walker) constantList(e *ast.ArrayLiteral) *constant {
 		}
 	}
 	if len(c.list) == 0 {
-		w.errorf(e.LeftBracket, "a table has at least one element")
+		w.errorf(e.LeftBracket, "a table has at least one element, and keeps those that it has: what comes and goes is a collection of entities")
 		return nil
 	}
 	return c
@@ -192,7 +192,7 @@ func (w *walker) constantObject(e *ast.ObjectLiteral) *constant {
 		delete(copied, name)
 	}
 	if len(c.list) == 0 {
-		w.errorf(e.LeftBrace, "a constant object has at least one value")
+		w.errorf(e.LeftBrace, "a constant object has at least one value, and keeps those that it has: what changes is kept in fields")
 		return nil
 	}
 	return c

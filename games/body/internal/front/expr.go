@@ -104,6 +104,9 @@ func (w *walker) needValue(x tree.Expr, at file.Idx) tree.Expr {
 		if _, ok := x.(*tree.Assign); ok {
 			return w.bad(at, "what a str field takes may be cut, so its assignment gives no value: assign one after the other")
 		}
+		if c, ok := x.(*tree.Call); ok {
+			return w.bad(at, "\"%s\" returns nothing: write return in front of the value", c.Fn.Name)
+		}
 		return w.bad(at, "this gives no value")
 	case tree.Constants:
 		t := x.(thing)
@@ -266,7 +269,7 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 	}
 	s, problem := w.loader.lookup(w.symbol.module, name)
 	if s != nil || problem != "" || w.symbol.module.names[name] != nil {
-		return w.useSymbol(s, problem, e.Idx)
+		return w.useSymbol(s, e.Idx) // the problem of an import is told where that stands
 	}
 	switch name {
 	case "Infinity":
@@ -282,6 +285,10 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 	case "random", "serverRandom":
 		return w.bad(e.Idx, "\"%s\" is not a value: call it", name)
 	}
+	if w.missing[name] {
+		return &tree.NullLit{Node: node(e, badType)}
+	}
+	w.missing[name] = true
 	if help, ok := foreign[name]; ok {
 		return w.bad(e.Idx, "%s", help)
 	}
@@ -292,11 +299,9 @@ func (w *walker) name(e *ast.Identifier) tree.Expr {
 }
 
 // useSymbol is the value of a name at a file's top level. Where that is in error, as
-// was told, s is nil.
-func (w *walker) useSymbol(s *symbol, problem string, at file.Idx) tree.Expr {
+// is told elsewhere, s is nil.
+func (w *walker) useSymbol(s *symbol, at file.Idx) tree.Expr {
 	switch {
-	case problem != "":
-		return w.bad(at, "%s", problem)
 	case s == nil:
 		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
 	case s.kind == symConst:
@@ -347,8 +352,8 @@ func (w *walker) visible() []string {
 
 func (w *walker) readVar(v *tree.Var, at file.Idx) tree.Expr {
 	t := v.Type
-	if t.Kind == tree.Bad {
-		return &tree.NullLit{Node: tree.Node{At: at, T: t}}
+	if t.Kind == tree.Bad || w.broken[v] {
+		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
 	}
 	if w.flow.nonNull[place{v: v}] {
 		t.Null = false
@@ -593,6 +598,8 @@ func (w *walker) assignable(e ast.Expression, only bool) tree.Expr {
 			return w.bad(e.Identifier.Idx, "%s is constant: nothing in it can be assigned", v)
 		}
 		return w.bad(e.Identifier.Idx, "this cannot be assigned")
+	case *ast.PrivateDotExpression:
+		return w.bad(e.Idx0(), "%s", refusedClass)
 	case *ast.ArrayPattern, *ast.ObjectPattern, *ast.ArrayLiteral, *ast.ObjectLiteral:
 		return w.bad(e.Idx0(), "assign one name or field after the other")
 	case *ast.BracketExpression:

@@ -173,6 +173,9 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 				w.flow.assume(fx.no)
 			}
 			y, fy := w.cond(e.Right)
+			if isLiteral(y) && op == tree.Or && x.Type().Kind == tree.Bool && y.Type().Kind != tree.Bool {
+				w.warnf(e.Right.Idx0(), "this stands for true, whatever is in front of it: write both comparisons, as in x === 1 || x === 2")
+			}
 			w.flow = merge(before, w.flow)
 			fx = fx.behind(w, e.Right)
 			n := &tree.Logical{Op: op, X: x, Y: y}
@@ -204,11 +207,23 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 		}
 	}
 	x := w.value(e)
+	if a, ok := x.(*tree.Assign); ok && a.Op == tree.NoOp && isLiteral(a.X) {
+		w.warnf(e.Idx0(), "this assigns, and does not compare: a comparison is written with ===")
+	}
 	f := facts{yes: objectAt(x)}
 	if o, ok := x.(*tree.Optional); ok { // a?.b is true only where a is there
 		f.yes = objectAt(o.Base)
 	}
 	return x, f
+}
+
+// isLiteral reports whether a value is written as it is.
+func isLiteral(x tree.Expr) bool {
+	switch x.(type) {
+	case *tree.NumberLit, *tree.BoolLit, *tree.StrLit:
+		return true
+	}
+	return false
 }
 
 // told is what === and !== tell: of a place that is compared with null, and of a in

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/grafana/sobek/ast"
+
 	"gamehoster/games/body/internal/tree"
 	"gamehoster/games/diag"
 	"gamehoster/games/schema"
@@ -139,7 +141,11 @@ func (b *bodies) body(body Body) bool {
 	args := b.arguments(body)
 	if n := len(s.params.List); n > len(args) {
 		hint := ""
-		if len(args) == 0 {
+		extra, _ := s.params.List[len(args)].Target.(*ast.Identifier)
+		switch {
+		case extra != nil && (extra.Name == "dt" || extra.Name == "delta" || extra.Name == "deltaTime"):
+			hint = ": the time that a tick takes is game.dt"
+		case len(args) == 0:
 			hint = ": the instance is game"
 		}
 		b.report.errorf(s.params.List[len(args)].Idx0(), "%s is called with %s%s", name, arguments(len(args)), hint)

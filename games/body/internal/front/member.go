@@ -57,8 +57,10 @@ var mathConstants = map[string]float64{
 func (w *walker) dot(e *ast.DotExpression) tree.Expr {
 	name := e.Identifier.Name.String()
 	at := e.Identifier.Idx
-	if s, problem, found := w.exportOf(e); found {
-		return w.useSymbol(s, problem, at)
+	if s, problem, found := w.exportOf(e); problem != "" {
+		return w.bad(at, "%s", problem)
+	} else if found {
+		return w.useSymbol(s, at)
 	}
 	switch {
 	case w.global(e.Left, "Math"):
@@ -120,7 +122,7 @@ func (w *walker) gameMember(from, at file.Idx, name string) tree.Expr {
 	case "end":
 		return w.bad(at, "game.end is a function: call it")
 	}
-	if help, ok := elsewhere[name]; ok {
+	if help, ok := w.elsewhere(name); ok {
 		return w.bad(at, "%s", help)
 	}
 	var known []string
@@ -128,7 +130,14 @@ func (w *walker) gameMember(from, at file.Idx, name string) tree.Expr {
 		known = append(known, f.Name)
 	}
 	known = append(append(known, w.plurals()...), "tick", "dt", "open", "end")
-	return w.bad(at, "game has no field or collection \"%s\"%s", name, offer(name, known))
+	return w.bad(at, "game has no field or collection \"%s\"%s", name, offerField(name, known))
+}
+
+// elsewhere is what to do about a name that game does not have in bodies.
+func (w *walker) elsewhere(name string) (string, bool) {
+	help, ok := elsewhere[name]
+	plurals := w.plurals() // the players' first
+	return strings.ReplaceAll(help, "COLLECTION", plurals[min(1, len(plurals)-1)]), ok
 }
 
 // member is x.NAME of an object or a command.
@@ -163,7 +172,7 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 		for _, f := range t.Of.Fields {
 			known = append(known, f.Name)
 		}
-		return w.bad(at, "type %s has no field \"%s\"%s", t.Of.Name, name, offer(name, known))
+		return w.bad(at, "type %s has no field \"%s\"%s", t.Of.Name, name, offerField(name, known))
 	case tree.Command:
 		for _, f := range t.Cmd.Fields {
 			if f.Name == name {
@@ -174,7 +183,7 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 		for _, f := range t.Cmd.Fields {
 			known = append(known, f.Name)
 		}
-		return w.bad(at, "command %s has no field \"%s\"%s", t.Cmd.Name, name, offer(name, known))
+		return w.bad(at, "command %s has no field \"%s\"%s", t.Cmd.Name, name, offerField(name, known))
 	case tree.Str:
 		if name == "length" {
 			return &tree.StrLen{Node: tree.Node{At: x.Pos(), T: number}, X: x}

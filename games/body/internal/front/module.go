@@ -21,7 +21,7 @@ import (
 // milliseconds, and the parser's recursion from growing without end.
 const (
 	maxFileSize  = 256 << 10
-	maxTypedSize = 64 << 10 // of TypeScript, as what takes its types out is not made for hostile text
+	maxTypedSize = 64 << 10 // of TypeScript: what takes its types out takes four times as long for twice of some texts
 	maxDepth     = 500      // of the tree, in which a chain of operators is a level per operator
 )
 
@@ -98,7 +98,11 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 		most = maxTypedSize
 	}
 	if len(text) > most {
-		l.report.place(diag.Error, diag.Position{File: name}, "", "the file is larger than %d KiB", most>>10)
+		way := "split it into files that import each other"
+		if typed {
+			way += fmt.Sprintf(", or write large tables in a .js file, which may have %d KiB", maxFileSize>>10)
+		}
+		l.report.place(diag.Error, diag.Position{File: name}, "", "the file is larger than %d KiB: %s", most>>10, way)
 		return nil
 	}
 	base := l.files.next()
@@ -233,10 +237,18 @@ func (l *loader) syntaxError(name, text string, line, column int, message string
 	} else if before := strings.TrimRight(text[:at], " "); strings.HasSuffix(before, "await") {
 		message = "a body cannot wait: await is not part of the body language"
 		at = len(before) - len("await")
+	} else if strings.HasPrefix(message, "Invalid left-hand side") && strings.Contains(lineAt(text, at), "?.") {
+		message = "what may be absent cannot be assigned: test it first, as in if (a) a.x = 1"
 	} else if message != "" {
 		message = strings.ToLower(message[:1]) + message[1:]
 	}
 	l.report.errorf(file.Idx(s.base+at), "%s", message)
+}
+
+// lineAt is the rest of the line at a byte of a text.
+func lineAt(text string, at int) string {
+	line, _, _ := strings.Cut(text[at:], "\n")
+	return line
 }
 
 // declare fills the module's name tables from its top level.
@@ -518,6 +530,15 @@ func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 			return
 		}
 	}
+	if path.Ext(spec) == ".json" && !l.foreign("./"+path.Base(spec)+".js") {
+		l.report.errorf(d.Idx, "bodies import .js and .ts files: write what \"%s\" has as a constant, export const DATA = ..., in one", spec)
+		if c != nil && c.NamedImports != nil {
+			for _, x := range c.NamedImports.ImportsList {
+				bad(importedAs(x))
+			}
+		}
+		return
+	}
 	if c == nil || d.FromClause == nil || c.ImportedDefaultBinding != nil || c.NameSpaceImport != nil || c.NamedImports == nil {
 		problem := `imports go by name: import { wrap } from "./geometry.js"`
 		if l.foreign(spec) {
@@ -531,15 +552,20 @@ func (l *loader) imports(m *module, d *ast.ImportDeclaration) {
 		l.report.errorf(d.Idx, "%s", problem)
 	}
 	for _, x := range c.NamedImports.ImportsList {
-		s := &symbol{kind: symImport, name: x.Alias.String(), at: d.Idx, from: target, imported: x.IdentifierName.String()}
-		if s.name == "" {
-			s.name = s.imported
-		}
+		s := &symbol{kind: symImport, name: importedAs(x), at: d.Idx, from: target, imported: x.IdentifierName.String()}
 		if problem != "" {
 			s.kind = symBad
 		}
 		l.add(m, s)
 	}
+}
+
+// importedAs is the name that an import has in its file.
+func importedAs(x *ast.ImportSpecifier) string {
+	if x.Alias != "" {
+		return x.Alias.String()
+	}
+	return x.IdentifierName.String()
 }
 
 // foreign reports whether an import leads to no file of the game: to a package or

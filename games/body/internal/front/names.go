@@ -42,6 +42,15 @@ func offer(name string, known []string) string {
 	return listed(known) + suggest(name, slices.Clone(known))
 }
 
+// offerField is offer of what the definition declares.
+func offerField(name string, known []string) string {
+	near := suggest(name, slices.Clone(known))
+	if near == "" {
+		near = "; fields are declared in gamehoster-game.json"
+	}
+	return listed(known) + near
+}
+
 // distance is the number of letters to insert, delete, replace or swap with
 // their neighbour to get from a to b; limit if it is that or more.
 func distance(a, b string, limit int) int {

@@ -245,7 +245,7 @@ func (w *walker) assignAll(e *ast.CallExpression) []tree.Stmt {
 	}
 	to := e.ArgumentList[0]
 	var out []tree.Stmt
-	if w.recordAt(to) == nil {
+	if w.recordAt(to) == nil && !w.global(to, "game") {
 		x := w.nonNullArg(w.present(w.object(to)))
 		if k := x.Type().Kind; k != tree.Object {
 			if k != tree.Bad {

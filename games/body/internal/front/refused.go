@@ -37,6 +37,9 @@ var foreign = map[string]string{
 	"Promise":               "a body cannot wait",
 	"arguments":             "name the parameters",
 	"Error":                 "nothing is thrown in a body: return instead",
+	"command":               "what a player sends comes to the functions of commands.js: keep it in a field of the player",
+	"input":                 "what a player does comes as commands: keep it in a field of the player",
+	"keys":                  "what a player does comes as commands: keep it in a field of the player",
 	"Intl":                  "texts are built in client.js",
 	"RegExp":                "regular expressions are not part of the body language",
 	"Float32Array":          "arrays are not part of the body language: use fields",
@@ -55,14 +58,14 @@ var elsewhere = map[string]string{
 	"frame":        "game.frame() is the page's: a body reads the fields themselves",
 	"stats":        "game.stats is the page's",
 	"close":        "pages close their connection: write game.end() to end the instance, or player.remove()",
-	"entities":     "collections have names of their own: game.asteroids and the like",
+	"entities":     "collections have names of their own: game.COLLECTION and the like",
 	"instance":     "game is the instance: write game and the field",
 	"random":       "random() is written without game",
 	"serverRandom": "serverRandom() is written without game",
 	"log":          "log() is written without game",
 	"time":         "there is no clock in a body: use game.tick and game.dt",
 	"now":          "there is no clock in a body: use game.tick and game.dt",
-	"spawn":        "objects are made by their collection, as in game.asteroids.spawn()",
+	"spawn":        "objects are made by their collection, as in game.COLLECTION.spawn()",
 }
 
 func refusedStatement(s ast.Statement) string {
@@ -88,7 +91,7 @@ func refusedStatement(s ast.Statement) string {
 }
 
 func refusedExpression(e ast.Expression) string {
-	switch e.(type) {
+	switch e := e.(type) {
 	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
 		return refusedFunction
 	case *ast.ArrayLiteral:
@@ -100,6 +103,9 @@ func refusedExpression(e ast.Expression) string {
 	case *ast.ThisExpression:
 		return "this is not part of the body language: the object is the function's parameter"
 	case *ast.NewExpression:
+		if id, ok := e.Callee.(*ast.Identifier); ok && foreign[id.Name.String()] != "" {
+			return foreign[id.Name.String()]
+		}
 		return "objects are made by spawn() only: new is not part of the body language"
 	case *ast.RegExpLiteral:
 		return "regular expressions are not part of the body language"

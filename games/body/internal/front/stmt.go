@@ -12,7 +12,12 @@ import (
 )
 
 func (w *walker) stmts(list []ast.Statement) (out []tree.Stmt) {
+	dead := w.flow.dead
 	for _, s := range list {
+		if _, jump := s.(*ast.BranchStatement); w.flow.dead && !dead && !jump {
+			w.warnf(start(s), "nothing leads here: what stands in front of it always leaves")
+			dead = true // which is said once
+		}
 		out = append(out, w.stmt(s)...)
 	}
 	return out

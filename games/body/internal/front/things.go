@@ -464,7 +464,7 @@ func (w *walker) recordAt(e ast.Expression) *record {
 // assignMember is a member of a record as the target of an assignment.
 func (w *walker) assignMember(r *record, name string, at file.Idx) tree.Expr {
 	if !r.own {
-		return w.bad(at, "%s may be an object that has another name elsewhere: make one of its own, as in { ...%s, %s: 0 }", r.called(), r.called(), name)
+		return w.bad(at, "%s cannot be changed here: it was given to this function, or frozen, so make another, as in const own = { ...%s, %s: 0 }", r.called(), r.called(), name)
 	}
 	if r.keys != nil && r.index(name) < 0 {
 		return w.bad(at, "%s has no \"%s\"%s; an object has its members from the start, as in { x: 0, y: 0 }", r.called(), name, offer(name, r.keys))

@@ -114,7 +114,7 @@ func (t *typer) request(s *symbol, args []argument, server bool) (in *instance, 
 	in.report.files = t.files
 	t.instances[key] = in
 	t.calls = append(t.calls, s)
-	w := &walker{typer: t, symbol: s, in: in, args: args, vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}}
+	w := &walker{typer: t, symbol: s, in: in, args: args, vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}, broken: map[*tree.Var]bool{}}
 	w.run()
 	t.calls = t.calls[:len(t.calls)-1]
 	return in, ""
@@ -129,12 +129,14 @@ type walker struct {
 
 	vars     map[*ast.Identifier]*tree.Var // by declaration, kept from walk to walk
 	partVars map[partOf]*tree.Var          // likewise
+	broken   map[*tree.Var]bool            // those that were given what they cannot hold, as was told
 
 	changed bool // a type grew: walk again
 	scope   *scope
 	flow    flow
 	targets []*target
 	labels  []string                   // of the statement that comes next
+	missing map[string]bool            // names that were looked for in vain; each is told of once
 	spawned map[*tree.Var]*schema.Type // the variables that spawn() was first assigned to
 	result  tree.Type                  // joined over the returns
 	gives   thing                      // likewise, where they give things
@@ -185,7 +187,7 @@ func (w *walker) walk() {
 	w.flow = flow{}
 	w.scope = nil
 	w.targets, w.labels = nil, nil
-	w.spawned = map[*tree.Var]*schema.Type{}
+	w.spawned, w.missing = map[*tree.Var]*schema.Type{}, map[string]bool{}
 	w.result, w.gives, w.returns, w.bare = tree.Type{Kind: tree.Void}, nil, false, 0
 	fn.Params, fn.Body = nil, nil
 	w.push()
@@ -385,6 +387,7 @@ func (w *walker) grow(v *tree.Var, t tree.Type, at file.Idx) {
 	joined, ok := join(v.Type, t)
 	if !ok {
 		w.errorf(at, "\"%s\" holds %s, so it cannot take %s: use another variable", v.Name, v.Type, t)
+		w.broken[v] = true
 		return
 	}
 	if joined != v.Type {

@@ -69,3 +69,62 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Every word of the source that is left leads back to itself, whatever stood around it.
+func TestWordsComeFromThemselves(t *testing.T) {
+	const text = `import { type A, b1 } from "./a.js";
+declare const outer: number;
+export enum Kind { Rock1 = 1, Ship1 = Rock1 + 1 }
+abstract class Never1 { private x1?: string; constructor(readonly y1: number) {} }
+export function f1<T extends { z1: number }>(this: void, { z1 }: T, o1?: Partial<T>): asserts o1 is T {
+	let v1 = b1<number>(z1)! as unknown as number, w1 = <any>v1; // 日本語 🚀
+	for (const q1 of list1 satisfies number[]) { v1 += q1!; w1 ||= { r1: v1 } as const; }
+	label1: while (v1 > 0) { if (!w1) continue label1; v1--; }
+	return;
+}
+`
+	code, m, p := TypeScript(text)
+	if p != nil {
+		t.Fatal(p.Message)
+	}
+	for _, word := range []string{"b1", "Kind", "f1", "z1", "o1", "v1", "w1", "q1", "list1", "r1", "label1", "Never1"} {
+		found := 0
+		for at := 0; ; at++ {
+			next := strings.Index(code[at:], word)
+			if next < 0 {
+				break
+			}
+			at += next
+			if before := at > 0 && (code[at-1] >= 'a' && code[at-1] <= 'z'); before {
+				continue
+			}
+			found++
+			if from := text[m.Source(at):]; !strings.HasPrefix(from, word) && !strings.HasPrefix(from, "Rock1") && !strings.HasPrefix(from, "Ship1") && !strings.HasPrefix(from, "enum") {
+				t.Errorf("%s at %d comes from %.20q", word, at, from)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s is not in the code:\n%s", word, code)
+		}
+	}
+}
+
+// What stays behind when types go is what ran: nothing is moved or left out.
+func TestStatementsStay(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"let a: number;", "let a;\n"},
+		{"const b = <T>x!;", "const b = x;\n"},
+		{"export type A = 1; export interface B {} declare function c(): void;", ""},
+		{"function f(a?: number, b: string = \"x\"): void {}", "function f(a, b = \"x\") {\n}\n"},
+		{"import type { A } from \"./a.js\"; import { b } from \"./b.js\"; b();", "import { b } from \"./b.js\";\nb();\n"},
+		{"export const enum K { A, B = \"b\" } const x = K.B;", "const x = \"b\" /* B */;\n"},
+		{"for (const x of a as any) x;", "for (const x of a) x;\n"},
+	} {
+		got, _, p := TypeScript(c.text)
+		if p != nil {
+			t.Errorf("%s: %s", c.text, p.Message)
+		} else if !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s:\n%swant\n%s", c.text, got, c.want)
+		}
+	}
+}
