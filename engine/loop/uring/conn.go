@@ -168,7 +168,9 @@ func (l *Loop) received(e *completion) {
 	switch errno := e.errno(); {
 	case e.result == 0:
 		l.bury(c, io.EOF)
-	case e.result > 0, errno == unix.ENOBUFS, errno == unix.ECANCELED, errno == unix.EINTR, errno == unix.EAGAIN:
+	case errno == unix.ENOBUFS:
+		l.dry++
+	case e.result > 0, errno == unix.ECANCELED, errno == unix.EINTR, errno == unix.EAGAIN:
 	default:
 		l.bury(c, fmt.Errorf("connection failed: %w", errno))
 	}

@@ -34,8 +34,7 @@ type ring struct {
 	ts     unix.Timespec
 	arg    waitArg
 
-	events  []*giouring.CompletionQueueEvent // scratch of reap
-	entered uint64                           // system calls
+	events []*giouring.CompletionQueueEvent // scratch of reap
 }
 
 // newRing makes a ring for the calling thread, which must not change.
@@ -133,7 +132,6 @@ func (r *ring) read(fd int, p *uint64, t token) error {
 
 func (r *ring) submit() error {
 	for tries := 0; r.lib.SQReady() > 0; tries++ {
-		r.entered++
 		if _, err := r.lib.Submit(); err != nil && !passing(err) {
 			return failed("enter", err)
 		}
@@ -166,7 +164,6 @@ func (r *ring) wait(n uint32, timeout, gather int64) error {
 	if !r.coarse {
 		r.arg.minWait = uint32(gather / 1000)
 	}
-	r.entered++
 	_, err := r.lib.Enter2(0, n, enterGetEvents|enterExtArg, unsafe.Pointer(&r.arg), int(unsafe.Sizeof(r.arg)))
 	switch {
 	case err == nil || passing(err):

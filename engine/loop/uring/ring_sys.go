@@ -80,11 +80,10 @@ type ring struct {
 	done           []completion
 	cqHead, cqTail *uint32
 
-	pool    pool
-	coarse  bool // the kernel has no minimal wait
-	ts      unix.Timespec
-	arg     waitArg
-	entered uint64 // system calls
+	pool   pool
+	coarse bool // the kernel has no minimal wait
+	ts     unix.Timespec
+	arg    waitArg
 }
 
 // newRing makes a ring for the calling thread, which must not change.
@@ -291,7 +290,6 @@ func (r *ring) submitAllBut(n uint32) error {
 // other goroutines while a batch of sends takes its milliseconds, or while it waits.
 func (r *ring) enter(n uint32, flags uintptr, arg unsafe.Pointer, size uintptr) error {
 	atomic.StoreUint32(r.sqTail, r.queued)
-	r.entered++
 	taken, _, e := syscall.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), uintptr(r.queued-r.handed), uintptr(n), flags, uintptr(arg), size)
 	switch e {
 	case 0:

@@ -72,6 +72,8 @@ type Loop struct {
 	wish    int64        // when the next tick is wanted
 	woke    int64        // when the last wait ended
 	broken  error        // of the ring; the loop ends with it
+	spills  int          // times that completions did not fit into the queue
+	dry     int          // receives that ended because the pool was empty
 
 	mail  mailbox
 	stats counters
@@ -250,6 +252,7 @@ func (l *Loop) collect() {
 		if !l.ring.overflown() || l.broken != nil {
 			return
 		}
+		l.spills++
 		l.fail(l.ring.wait(0, 0, 0))
 	}
 }

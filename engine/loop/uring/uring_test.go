@@ -41,6 +41,66 @@ func TestLoopOnATightRing(t *testing.T) { looptest.Run(t, tight) }
 
 func TestLoopOnAnOlderKernel(t *testing.T) { looptest.Run(t, coarse) }
 
+// TestNothingIsLostWhenTheRingRunsOver holds a loop up while many clients speak: their
+// messages are more than there are buffers and room for completions.
+func TestNothingIsLostWhenTheRingRunsOver(t *testing.T) {
+	const clients, size = 60, 200
+	got := map[loop.Handle]int{}
+	all, opened := make(chan struct{}), make(chan struct{}, clients)
+	total := 0
+	h := &watcher{
+		opened: func() { opened <- struct{}{} },
+		closed: func(error) {},
+		data: func(h loop.Handle, p []byte) {
+			got[h] += len(p)
+			if total += len(p); total == clients*size {
+				close(all)
+			}
+		},
+	}
+	l := newLoop(h, loop.Config{}, sizes{sq: 4, cq: 16, buffers: 32, buffer: 64})
+	ran := make(chan error, 1)
+	go func() { ran <- l.Run() }()
+	var peers []int
+	for range clients {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = unix.Close(pair[1]) }()
+		if err := l.Adopt(pair[0], nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		peers = append(peers, pair[1])
+	}
+	for range clients {
+		await.Value(t, opened, "OnOpen")
+	}
+	held, gate := make(chan struct{}), make(chan struct{})
+	l.Post(func() { close(held); <-gate })
+	await.Value(t, held, "the loop to be held up")
+	for _, fd := range peers {
+		if n, err := unix.Write(fd, make([]byte, size)); n != size || err != nil {
+			t.Fatalf("writing: %d, %v", n, err)
+		}
+	}
+	close(gate)
+	await.Value(t, all, "all data")
+	l.Stop()
+	if err := await.Value(t, ran, "Run to return"); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	t.Logf("completions spilt %d times, receives ended %d times for want of buffers", l.spills, l.dry)
+	if l.dry == 0 || l.spills == 0 {
+		t.Error("nothing ran over")
+	}
+	for h, n := range got {
+		if n != size {
+			t.Errorf("%d bytes of connection %d", n, h)
+		}
+	}
+}
+
 // TestABrokenRing takes the ring away from a running loop: Run ends with the error and
 // everybody is told.
 func TestABrokenRing(t *testing.T) {
@@ -83,17 +143,22 @@ func TestABrokenRing(t *testing.T) {
 	}
 }
 
-// watcher is a handler that is told of opens and closes.
+// watcher is a handler made of functions.
 type watcher struct {
 	opened func()
 	closed func(error)
+	data   func(loop.Handle, []byte)
 }
 
 func (w *watcher) OnOpen(loop.Handle, uint64)       { w.opened() }
-func (w *watcher) OnData(loop.Handle, []byte)       {}
+func (w *watcher) OnData(h loop.Handle, p []byte)   { w.data(h, p) }
 func (w *watcher) OnClose(_ loop.Handle, err error) { w.closed(err) }
 func (w *watcher) OnTick(int64) int64               { return loop.Never }
-func (w *watcher) OnPost(loop.Message)              {}
+func (w *watcher) OnPost(m loop.Message) {
+	if f, ok := m.(func()); ok {
+		f()
+	}
+}
 
 func TestStorm(t *testing.T) { looptest.Storm(t, mk) }
 
