@@ -6,7 +6,9 @@
 //	       (parse,   (all names and   (doubles,      |   `----> client module
 //	        types,    types known)     addresses)    |
 //	        sync check)                              rt: driver, rows, random numbers
-//	                                                 libm: sin, cos, ... in the body language
+//	         |                                       libm: sin, cos, ... in the body language
+//	         strip: TypeScript without its types
+//	         eval:  what constants are, from the same tree
 //
 // # Meaning
 //

@@ -5,10 +5,41 @@
 // run, each with its place and, where there is one, the way out.
 //
 //	files --parse--> modules --walk--> function instances --check--> bodies
+//	module.go        typer.go, stmt.go, expr.go, ...       check.go
+//	enum.go
 //
-// Files are parsed when a body or an import needs them. A function is walked
+// Files are parsed when a body or an import needs them (loader). A function is walked
 // for the types of the arguments it is called with, so that a helper may serve
-// several types of object; see typer.
+// several types of object (typer, walker). A walk is repeated until the types of its
+// variables stay the same; its findings are those of the last one.
+//
+// # Values and things
+//
+// What a body computes with are values: numbers, bools, strs and objects of the game,
+// each of a type that tree knows. Beside them there are things, which have a name and
+// members but are nothing when the game runs: a table of constants, a collection of
+// game, an object or a list that a body writes. The walk knows at every place which thing
+// is meant, and takes it apart there; only its parts are values (things.go, views.go,
+// patterns.go). So { x: 1, y: p.y } costs what two variables do, and a helper that is
+// given a table is a helper for that table. This is JavaScript as long as nobody can tell
+// that there is no object: what could (comparing two, changing one that someone else
+// has, leaving one out) is refused.
+//
+// Constants are computed, by running their tree (package eval); what takes state or chance
+// is none.
+//
+// # What is known where
+//
+// flow follows which variables are not null, which have no value yet, and what is never
+// reached, through branches, loops and jumps. Using what may be null is a warning, and a
+// check where it is lowered; so is nothing else but what an author is told.
+//
+// # Findings
+//
+// One mistake is told once: what is refused becomes an expression of the type Bad, which
+// fits everywhere, and names that were refused are declared nevertheless. A name that is
+// not there comes with the one that is nearest to it (names.go); what JavaScript has and
+// bodies have not comes with what to write instead (refused.go).
 package front
 
 import (

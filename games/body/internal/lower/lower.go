@@ -1,8 +1,23 @@
-// Package lower turns the checked tree of a body into ir. Numbers become f64
-// throughout, with a conversion where a field or an operator works on integers;
-// the optimiser takes conversions out where that cannot be noticed. Objects and
-// strs become addresses, null the address 0, references ids that are looked up
-// when they are read.
+// Package lower turns the checked tree of a body into ir.
+//
+//	number     f64                 arith.go
+//	bool       i32, 0 or 1
+//	str        i32, an address     strs.go
+//	object     i32, an address of a row; null is 0
+//	table      constant data       tables.go
+//	statement  blocks and loops    lower.go
+//	result     one value; others are left at fixed addresses    result.go
+//	log        a record for the host                            log.go
+//
+// Numbers are doubles throughout, with a conversion where a field or an operator works on
+// integers; the optimiser takes conversions out where that cannot be noticed. References
+// are ids in fields, looked up when they are read. Nothing here depends on a side: places
+// in the state are named by type and field, and what a browser leaves out (a store to a
+// sent field) is marked as such.
+//
+// The order of evaluation is that of JavaScript: a value that is used behind something
+// which could change it is kept in a local first (keep, operands). Every loop takes fuel,
+// and whatever may fail (null, an index, a name) is a trap with its place.
 package lower
 
 import (

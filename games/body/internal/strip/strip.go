@@ -6,7 +6,13 @@
 //	    +------------------- Map (source map) -----------+
 //
 // Nothing is checked but the syntax: types of the author's are for the editor, the
-// body language has its own.
+// body language has its own. Enums become a variable and a function, by which the front
+// end knows them again.
+//
+// The map is that of the source map which comes with the JavaScript, read into pairs of
+// bytes in order: a finding at a byte is told at the byte of the source that the token
+// around it came from. Columns of source maps are units of UTF-16, those of findings
+// characters; both are bytes here.
 package strip
 
 import (

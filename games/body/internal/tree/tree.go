@@ -1,8 +1,22 @@
 // Package tree is a game's bodies after they were understood: every name is
 // resolved, every expression has a type, every helper is an instance for the
-// types it is called with. The front end builds it from JavaScript, the sync
-// check walks it, the lowering turns it into ir. It has no positions but
-// offsets into the file set and no text but string literals.
+// arguments it is called with.
+//
+//	front --builds--> tree --walked by--> front (what a body may see and write)
+//	                   |---run by-------> eval (what constants are)
+//	                   `---turned by----> lower (into ir)
+//
+// It is JavaScript without what only matters to its reader. There are no objects but those
+// of the game: an object that a body writes is variables by now, a table of constants is
+// an Index into one list of values, and a helper that gives an object gives the first of
+// its values as its result and leaves the others to be read behind the call (More).
+// Patterns, default values and loops over tables are statements that stand for them.
+// Operators mean what they mean in JavaScript; conversions that its types make invisible
+// are made by whoever runs the tree. An expression's value is a double, a truth, a text
+// or a row.
+//
+// A tree has no positions but offsets into the file set, and no text but string literals.
+// It is not changed once it is built.
 package tree
 
 import (
