@@ -84,21 +84,22 @@ test("a rule that is saved reaches the pages that are open", async (t) => {
 
   await writeFile(file, rules.replace("const SPEED = 640;", "const SPEED = 6400;"));
   await ada.see("a new page", (born) => performance.timeOrigin !== born && globalThis.game?.me, born);
-  // The paddle now goes ten times as far in a tick as it did.
-  const most = await ada.page.evaluate(() => new Promise((resolve) => {
+  // The paddle now goes ten times as far in a tick as it did. Frames are drawn here as
+  // fast as they can be: those of a busy browser are many ticks apart.
+  const most = await ada.page.evaluate(() => {
+    const look = () => ({ y: game.me.y, at: game.stats.present });
     let most = 0;
-    let last = { y: game.me.y, at: game.stats.present };
+    let last = look();
     game.send.aim({ y: 0 });
-    requestAnimationFrame(function look() {
-      const is = { y: game.me.y, at: game.stats.present };
-      if (is.at > last.at) {
-        most = Math.max(most, (last.y - is.y) / Math.max(1, is.at - last.at));
-        last = is;
-      }
-      if (is.y < 60) resolve(most);
-      else requestAnimationFrame(look);
-    });
-  }));
+    for (const end = performance.now() + 1000; last.y > 60 && performance.now() < end;) {
+      game.frame(performance.now());
+      const is = look();
+      if (is.at - last.at < 0.2) continue;
+      most = Math.max(most, (last.y - is.y) / (is.at - last.at));
+      last = is;
+    }
+    return most;
+  });
   assert.ok(most > 3 * (640 / 60), `at most ${most} units a tick`);
 });
 
