@@ -3,6 +3,7 @@ package front
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/file"
@@ -241,6 +242,9 @@ func (w *walker) strLit(e *ast.StringLiteral) tree.Expr {
 
 func (w *walker) numberLit(e *ast.NumberLiteral) tree.Expr {
 	n := &tree.NumberLit{Node: node(e, number)}
+	if l := e.Literal; len(l) > 1 && l[0] == '0' && l[1] >= '0' && l[1] <= '9' {
+		return w.bad(e.Idx, "a number has no zeros in front, where they would mean octal: write %s", strings.TrimLeft(l[:len(l)-1], "0")+l[len(l)-1:])
+	}
 	switch v := e.Value.(type) {
 	case int64:
 		n.Value = float64(v)
