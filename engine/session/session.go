@@ -11,6 +11,10 @@
 // A Conn knows three reasons of its own to end a connection: a frame or message
 // that is malformed, a flood of messages or bytes, and silence.
 //
+// Silence is not what a client is blamed for while nobody listened: it is counted up to
+// the time before which all that had arrived has been fed, which whoever reads the
+// sockets has to say. An overloaded server is late with that, and finds nobody silent.
+//
 // What a client may send is a rate with a burst. The burst is long: when a
 // connection or the server itself was held up, all that an honest client has sent
 // meanwhile arrives at once, and must not be taken for a flood.
@@ -31,7 +35,7 @@ type Limits struct {
 	MessagesPerSecond int           // sustained, pings included; more closes with 1008
 	BytesPerSecond    int           // likewise, of the whole stream: frames that are no messages cost work, too
 	Burst             time.Duration // so much of both rates may come at once
-	Idle              time.Duration // silence after which it closes with 4008; it is pinged at half of it
+	Idle              time.Duration // silence after which it closes with 4008: it is pinged at half of it, and has the other half to answer
 	Stall             time.Duration // how long it may not drain before it closes with 4007
 }
 
@@ -60,7 +64,7 @@ type Conn struct {
 	stalled  int64 // since when the socket has not drained; 0 when it does
 	messages int64 // budget, in nanoseconds of the sustained rate
 	bytes    int64 // likewise
-	pinged   bool  // since heard
+	pinged   int64 // when, for its silence; 0 if it was not since heard
 }
 
 // NewConn begins a connection at now. The limits are shared, not copied.
@@ -89,7 +93,7 @@ type End struct {
 // already and nothing more may be fed.
 func (c *Conn) Feed(p []byte, now int64, elapsed uint16, r Receiver, out *Outbox) (end End, ended bool) {
 	c.earn(now - c.heard)
-	c.heard, c.pinged = now, false
+	c.heard, c.pinged = now, 0
 	if !spend(&c.bytes, len(p), c.limits.BytesPerSecond) {
 		return c.end(out, wire.CloseFlood, "too many bytes")
 	}
@@ -142,18 +146,19 @@ func (c *Conn) Stalled(stalled bool, now int64) {
 	}
 }
 
-// Check looks at the connection's silence, about once a second. It pings a quiet
-// peer by way of out, and tells when the connection is to end.
-func (c *Conn) Check(now int64, out *Outbox) (end End, ended bool) {
-	if c.stalled != 0 && now-c.stalled >= int64(c.limits.Stall) {
-		return c.end(out, wire.CloseTooSlow, "the connection does not keep up")
-	}
-	quiet := now - c.heard
+// Check looks at the connection's silence, about once a second. dealt is the time up to
+// which its socket has had its turn: what had arrived by then has been fed, what it had
+// room for has been written. It is now at most, and only what is before it counts. Check
+// pings a quiet peer by way of out, and tells when the connection is to end.
+func (c *Conn) Check(now, dealt int64, out *Outbox) (end End, ended bool) {
+	half := int64(c.limits.Idle) / 2
 	switch {
-	case quiet >= int64(c.limits.Idle):
+	case c.stalled != 0 && dealt-c.stalled >= int64(c.limits.Stall):
+		return c.end(out, wire.CloseTooSlow, "the connection does not keep up")
+	case c.pinged != 0 && dealt-c.pinged >= half:
 		return c.end(out, wire.CloseIdle, "nothing heard for too long")
-	case quiet >= int64(c.limits.Idle)/2 && !c.pinged:
-		c.pinged = true
+	case c.pinged == 0 && dealt-c.heard >= half:
+		c.pinged = now
 		out.buf = ws.AppendFrame(out.buf, ws.OpPing, nil)
 	}
 	return End{}, false

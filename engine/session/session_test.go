@@ -163,34 +163,62 @@ func TestSilence(t *testing.T) {
 	idle := int64(DefaultLimits.Idle)
 	c := NewConn(&DefaultLimits, 0)
 	var out Outbox
-	if _, ended := c.Check(idle/2-1, &out); ended || len(out.Take()) > 0 {
+	if _, ended := c.Check(idle/2-1, idle/2-1, &out); ended || len(out.Take()) > 0 {
 		t.Fatal("acted before half of the idle time")
 	}
-	if _, ended := c.Check(idle/2, &out); ended || len(out.Take()) != 2 {
+	if _, ended := c.Check(idle/2, idle/2, &out); ended || len(out.Take()) != 2 {
 		t.Fatal("no ping at half of the idle time")
 	}
-	if _, ended := c.Check(idle/2+int64(time.Second), &out); ended || len(out.Take()) > 0 {
+	if _, ended := c.Check(idle/2+1e9, idle/2+1e9, &out); ended || len(out.Take()) > 0 {
 		t.Fatal("pinged twice")
 	}
 	c.Feed(ws.AppendMasked(nil, ws.OpPong, key, nil), idle-1, 0, &player{}, &out)
-	if _, ended := c.Check(idle, &out); ended {
+	if _, ended := c.Check(idle, idle, &out); ended {
 		t.Fatal("ended although the peer answered")
 	}
-	if end, ended := c.Check(2*idle, &out); !ended || end.Code != wire.CloseIdle {
+	if _, ended := c.Check(2*idle, 2*idle, &out); ended || len(out.Take()) != 2 {
+		t.Fatal("long silence, and no ping that it could answer")
+	}
+	if _, ended := c.Check(2*idle+idle/2-1, 2*idle+idle/2-1, &out); ended {
+		t.Fatal("ended before half of the idle time was over after the ping")
+	}
+	if end, ended := c.Check(2*idle+idle/2, 2*idle+idle/2, &out); !ended || end.Code != wire.CloseIdle {
 		t.Fatalf("after silence: ended %v with %+v", ended, end)
 	}
 }
 
+// Time in which the socket had no turn is neither silence nor a stall.
+func TestTimeThatWasNotDealtWith(t *testing.T) {
+	const long = int64(time.Hour)
+	c := NewConn(&DefaultLimits, 0)
+	var out Outbox
+	c.Stalled(true, 1)
+	if _, ended := c.Check(long, 0, &out); ended || len(out.Take()) > 0 {
+		t.Fatal("silent while nobody read, or stalled while nobody wrote")
+	}
+	c.Stalled(false, long)
+	if _, ended := c.Check(long, long-1, &out); ended || len(out.Take()) != 2 {
+		t.Fatal("no ping when it was seen to be silent")
+	}
+	if _, ended := c.Check(2*long, long, &out); ended {
+		t.Fatal("its answer was not read")
+	}
+	if end, ended := c.Check(2*long, 2*long, &out); !ended || end.Code != wire.CloseIdle {
+		t.Fatalf("ended %v with %+v", ended, end)
+	}
+}
+
 func TestStall(t *testing.T) {
+	stall := int64(DefaultLimits.Stall)
 	c := NewConn(&DefaultLimits, 0)
 	var out Outbox
 	c.Stalled(true, 1)
 	c.Stalled(false, 2)
 	c.Stalled(true, 3)
-	if _, ended := c.Check(int64(DefaultLimits.Stall)+2, &out); ended {
+	if _, ended := c.Check(stall+2, stall+2, &out); ended {
 		t.Fatal("ended although it had drained in between")
 	}
-	if end, ended := c.Check(int64(DefaultLimits.Stall)+3, &out); !ended || end.Code != wire.CloseTooSlow {
+	if end, ended := c.Check(stall+3, stall+3, &out); !ended || end.Code != wire.CloseTooSlow {
 		t.Fatalf("ended %v with %+v", ended, end)
 	}
 }

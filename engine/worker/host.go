@@ -70,13 +70,31 @@ type Closed struct {
 // Host is the handler of one loop.
 type Host struct {
 	opts    Options
-	loop    loop.Sockets
+	loop    Loop
 	games   map[uint64]*shard // by game number
 	sockets map[loop.Handle]*socket
 	out     session.Outbox
 	sweep   int64 // when the next one is due
-	spared  bool  // the last one was left out, because the loop had been held up
+	probe   probe
 }
+
+// Loop is what a Host does with the loop that calls it.
+type Loop interface {
+	loop.Sockets
+	Post(m loop.Message) bool
+}
+
+// probe finds out up to when the sockets have had their turns. It goes through the loop
+// twice as a post: what a socket has when the first is sent is before the second in what
+// the loop does, however far that is behind. Were time counted in which a starved loop
+// did not read, it would find all its players silent.
+type probe struct {
+	hops  int   // that it has to go; 0 if it is not under way
+	sent  int64 // when it started
+	dealt int64 // when the last one that came through did
+}
+
+const probeHops = 2
 
 // NewHost makes the handler of a loop that is bound to it with Bind.
 func NewHost(o Options) *Host {
@@ -93,7 +111,7 @@ func NewHost(o Options) *Host {
 }
 
 // Bind names the loop that calls the Host, before it runs.
-func (h *Host) Bind(l loop.Sockets) { h.loop = l }
+func (h *Host) Bind(l Loop) { h.loop = l }
 
 // socket is one player's or spectator's connection.
 type socket struct {
@@ -201,13 +219,8 @@ func (h *Host) OnTick(now int64) (next int64) {
 		}
 	}
 	if now >= h.sweep {
-		// A loop that was held up, as by a stopped process, must first read what its
-		// clients have sent meanwhile before it finds them silent.
-		h.spared = !h.spared && now-h.sweep >= sweepPeriod
-		if !h.spared {
-			h.sweepAll(now)
-			ran = true
-		}
+		h.sweepAll(now)
+		ran = true
 		h.sweep = now + sweepPeriod
 	}
 	if ran {
@@ -236,11 +249,16 @@ func (h *Host) holding() bool {
 // sweepAll looks at what goes on without any event: silence, kept seats, empty
 // instances.
 func (h *Host) sweepAll(now int64) {
+	dealt := h.probe.dealt
+	if h.probe.hops == 0 {
+		h.probe.sent = now
+		h.hop(probeHops)
+	}
 	for _, s := range h.sockets {
 		if s.ended {
 			continue
 		}
-		end, ended := s.conn.Check(now, &h.out)
+		end, ended := s.conn.Check(now, dealt, &h.out)
 		if b := h.out.Take(); len(b) > 0 {
 			h.loop.Send(s.handle, b)
 		}
@@ -249,7 +267,17 @@ func (h *Host) sweepAll(now int64) {
 		}
 	}
 	for _, sh := range h.games {
-		sh.sweep(now)
+		sh.sweep(now, dealt)
+	}
+}
+
+// hop sends the probe on its way again, or takes note that it has come through.
+func (h *Host) hop(left int) {
+	h.probe.hops = left
+	if left == 0 {
+		h.probe.dealt = h.probe.sent
+	} else {
+		h.loop.Post(&h.probe) // a loop that has stopped sweeps no more either
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ type wires struct {
 	sent    map[loop.Handle][]byte
 	closed  map[loop.Handle]uint16
 	stalled map[loop.Handle]bool
+	posts   []loop.Message
 }
 
 func (w *wires) Wake(int64)                           {}
@@ -28,6 +30,7 @@ func (w *wires) Flush() []loop.Handle                 { return nil }
 func (w *wires) Stalled(h loop.Handle) bool           { return w.stalled[h] }
 func (w *wires) Close(h loop.Handle, code uint16)     { w.closed[h] = code }
 func (w *wires) Send(h loop.Handle, frame []byte)     { w.sent[h] = append(w.sent[h], frame...) }
+func (w *wires) Post(m loop.Message) bool             { w.posts = append(w.posts, m); return true }
 func (w *wires) OpenUDP(int) (h loop.Handle, e error) { return 0, nil }
 
 // plan is a boss that gives every reservation it was told of, and counts.
@@ -106,6 +109,16 @@ func (b *bench) run(ns int64) {
 	for end := b.now + ns; b.now < end; {
 		b.now += 100e6
 		b.host.OnTick(b.now)
+		b.deliver()
+	}
+}
+
+// deliver is the part of a loop's turn in which posts are.
+func (b *bench) deliver() {
+	posts := b.posts
+	b.posts = nil
+	for _, m := range posts {
+		b.host.OnPost(m)
 	}
 }
 
@@ -169,7 +182,7 @@ func TestHeldUpIsNotSilence(t *testing.T) {
 		t.Fatalf("closed %v before their messages were read", b.closed)
 	}
 	b.feed(1, wire.Ping{Nonce: 1}.Append(nil))
-	b.run(2e9)
+	b.run(int64(session.DefaultLimits.Idle)/2 + 4e9)
 	if b.closed[1] != 0 || b.closed[2] != wire.CloseIdle {
 		t.Errorf("closed %v, want the silent one with %d", b.closed, wire.CloseIdle)
 	}
@@ -182,9 +195,47 @@ func TestAnOverloadedLoopSweeps(t *testing.T) {
 	for range 20 {
 		b.now += 3e9
 		b.host.OnTick(b.now)
+		b.deliver()
 	}
 	if b.closed[1] != wire.CloseIdle {
 		t.Errorf("closed %v", b.closed)
+	}
+}
+
+// A loop whose ticks leave it time to read one socket in a while finds nobody silent who
+// has sent something, however long that lies there. The one that is silent it finds.
+func TestAStarvedLoopFindsNobodySilent(t *testing.T) {
+	const players = 12
+	b := newBench(t)
+	for h := range loop.Handle(players) {
+		b.join(h+1, InstanceID(h/4+1))
+	}
+	// What is ready, in the order in which it became so: sockets, and 0 for the posts.
+	var ready []loop.Handle
+	talk := func() {
+		for h := range loop.Handle(players - 1) {
+			if !slices.Contains(ready, h+1) {
+				ready = append(ready, h+1)
+			}
+		}
+	}
+	for range 20 * players {
+		talk()
+		b.now += 4e9 // so that each has its turn after more than twice the idle time
+		b.host.OnTick(b.now)
+		talk()
+		if len(b.posts) > 0 && !slices.Contains(ready, 0) {
+			ready = append(ready, 0)
+		}
+		next := ready[0]
+		if ready = ready[1:]; next == 0 {
+			b.deliver()
+		} else {
+			b.feed(next, wire.Ping{Nonce: 1}.Append(nil))
+		}
+	}
+	if len(b.closed) != 1 || b.closed[players] != wire.CloseIdle {
+		t.Errorf("closed %v, want the silent one with %d", b.closed, wire.CloseIdle)
 	}
 }
 

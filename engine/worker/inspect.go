@@ -62,6 +62,8 @@ type StateHash struct {
 // OnPost takes a message.
 func (h *Host) OnPost(m loop.Message) {
 	switch m := m.(type) {
+	case *probe:
+		h.hop(m.hops - 1)
 	case *AddGame:
 		h.games[m.Game.Number] = newShard(h, m.Game)
 	case *DropGame:

@@ -181,12 +181,13 @@ func (in *instance) detach(s *socket) {
 	}
 }
 
-// giveUp lets the players leave whose seats were kept long enough.
-func (in *instance) giveUp(now int64) {
+// giveUp lets the players leave whose seats were kept long enough, of which only the time
+// up to dealt counts.
+func (in *instance) giveUp(now, dealt int64) {
 	defer in.contain("letting a player leave")
 	kept := in.seats[:0]
 	for _, k := range in.seats {
-		if k.socket != nil || now < k.until {
+		if k.socket != nil || dealt < k.until {
 			kept = append(kept, k)
 			continue
 		}

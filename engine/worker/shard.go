@@ -170,7 +170,7 @@ func (sh *shard) takeOver(s *socket, in *instance, k *seat, now int64) (code uin
 	}
 	if !in.attach(s, k) { // the game removed the player while its socket was gone
 		k.socket, k.until = nil, now
-		in.giveUp(now)
+		in.giveUp(now, now)
 		return wire.CloseRemoved, "removed by the game"
 	}
 	return 0, ""
@@ -218,7 +218,7 @@ func (sh *shard) stand(s *socket, now int64) {
 	k.until = now + int64(sh.game.Def.ResumeSeconds*1e9)
 	if s.end.Peer && s.end.Code == wire.CloseDone || s.end.Code == wire.CloseRemoved || s.end.Code == wire.CloseEnded {
 		k.until = now
-		in.giveUp(now)
+		in.giveUp(now, now)
 	}
 }
 
@@ -246,9 +246,11 @@ func (sh *shard) run(now int64) (ran bool) {
 }
 
 // sweep gives up seats whose players did not come back and instances that are empty.
-func (sh *shard) sweep(now int64) {
+// Of seats only time counts that the loop has dealt with: a player may be waiting at a
+// loop that is behind.
+func (sh *shard) sweep(now, dealt int64) {
 	for id, in := range sh.instances {
-		in.giveUp(now)
+		in.giveUp(now, dealt)
 		ended := in.over()
 		if !ended && (in.empty == 0 || now-in.empty < int64(emptyGrace)) {
 			continue
