@@ -1,6 +1,7 @@
 package looptest
 
 import (
+	"slices"
 	"testing"
 
 	"gamehoster/engine/internal/await"
@@ -50,6 +51,38 @@ func testPostThenAdopt(t *testing.T, mk Make) {
 		}
 		if n := await.Value(t, opened, "OnOpen"); n != i+1 {
 			t.Fatalf("%d posts were seen of %d", n, i+1)
+		}
+	}
+}
+
+// testEndBehindData has peers send and end at once while the loop is held up: the data is
+// told, and so is the end, though both were there before anybody looked.
+func testEndBehindData(t *testing.T, mk Make) {
+	r, opened, closed := open(t, mk, loop.Config{})
+	data := make(chan string, 100)
+	r.onData = func(_ loop.Handle, p []byte) { data <- string(p) }
+	for i := range 40 {
+		c := r.connect("", 0)
+		h := await.Value(t, opened, "OnOpen")
+		gate, held := make(chan struct{}), make(chan struct{})
+		r.loop.Post(func() { close(held); <-gate })
+		await.Value(t, held, "the loop to be held up")
+		write(t, c, "last words")
+		if i%2 == 0 {
+			_ = c.SetLinger(0) // a reset; it may overtake the data, not the end
+		}
+		_ = c.Close()
+		close(gate)
+		if i%2 == 0 {
+			r.untilAllAreGone(slices.Values([]loop.Handle{h}), func() bool { return len(closed) > 0 })
+		}
+		if err := await.Value(t, closed, "OnClose"); err == nil {
+			t.Error("closed without a reason")
+		}
+		if i%2 != 0 {
+			if got := await.Value(t, data, "the data"); got != "last words" {
+				t.Errorf("got %q", got)
+			}
 		}
 	}
 }

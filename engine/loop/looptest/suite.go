@@ -28,6 +28,7 @@ func Run(t *testing.T, mk Make) {
 		{"Echo", testEcho},
 		{"EarlyBytesFirst", testEarly},
 		{"DataThatAFlushComesUpon", testDataBesideFlush},
+		{"EndBehindData", testEndBehindData},
 		{"SendsOfATickAreOneStream", testOrder},
 		{"CloseFlushesThenEnds", testClose},
 		{"CloseInOnOpenDropsEarlyBytes", testCloseInOpen},

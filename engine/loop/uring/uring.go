@@ -22,6 +22,9 @@
 // operations it hits, which are started again when the buffers are back; the kernel
 // keeps the bytes meanwhile.
 //
+// There are kernels that miss an end which comes right behind data (liburing's issue 1549,
+// seen with unix sockets). As with a reset whose packet was lost, the next send finds it.
+//
 // # Sending
 //
 // A send of a flush is told not to wait and to complete only if it falls short. When
