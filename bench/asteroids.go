@@ -262,7 +262,7 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 		for k, v := range []float64{r.Command.P50, r.Command.P99, r.Command.P999} {
 			delay.Series[k].Points = append(delay.Series[k].Points, [2]float64{n, v})
 		}
-		line := report.Line{Label: label}
+		line := report.Line{Label: fmt.Sprintf("%d players", int(n))}
 		for _, p := range r.Command.Curve {
 			if x := nines(p.Part); x <= nines(.9999) {
 				line.Points = append(line.Points, [2]float64{x, p.MS})

@@ -61,6 +61,9 @@ func match10(ctx context.Context, e *Env) (s *report.Section, err error) {
 func windows(list []latency.Window) *report.Lines {
 	l := &report.Lines{XUnit: "s", YUnit: "ms", Series: []report.Line{{Label: "p50"}, {Label: "p99"}, {Label: "greatest"}}}
 	for _, w := range list {
+		if w.Count == 0 {
+			continue
+		}
 		for i, v := range []float64{w.P50, w.P99, w.Max} {
 			l.Series[i].Points = append(l.Series[i].Points, [2]float64{w.At, v})
 		}

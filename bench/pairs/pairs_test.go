@@ -73,4 +73,8 @@ func TestSpread(t *testing.T) {
 	if err != nil || string(b) != `{"median":0.617284,"min":0,"max":1.23457,"rounds":[1.23457,0]}` {
 		t.Errorf("%s %v", b, err)
 	}
+	var back Spread
+	if err := json.Unmarshal(b, &back); err != nil || !slices.Equal(back, Spread{1.23457, 0}) {
+		t.Errorf("%v %v", back, err)
+	}
 }

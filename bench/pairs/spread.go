@@ -71,6 +71,18 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 	}{digits(s.Median()), digits(s.Min()), digits(s.Max()), rounds})
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Spread) UnmarshalJSON(text []byte) error {
+	var v struct {
+		Rounds []float64 `json:"rounds"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	*s = v.Rounds
+	return nil
+}
+
 func digits(v float64) float64 {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return 0

@@ -11,8 +11,8 @@ import (
 // Sizes of a picture, in CSS pixels.
 const (
 	width   = 720
-	labels  = 250 // of bars: where they begin
-	barEnd  = width - 130
+	labels  = 296 // of bars: where they begin
+	barEnd  = width - 104
 	barStep = 30
 	barSize = 16
 )
@@ -164,7 +164,7 @@ func (l *Lines) draw(s *svg) {
 		s.line(left, y(v), right, y(v), "grid")
 		s.text(left-6, y(v)+4, "tick", "end", number(v))
 	}
-	s.text(left-6, y0-6, "tick", "end", l.YUnit)
+	s.text(2, y0-8, "tick", "start", l.YUnit)
 	marks := l.Ticks
 	if marks == nil {
 		for v, d := math.Ceil(low/nice((high-low)/6))*nice((high-low)/6), nice((high-low)/6); v <= high*1.0001 && d > 0; v += d {
