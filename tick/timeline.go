@@ -2,6 +2,7 @@ package tick
 
 import (
 	"bytes"
+	"math/bits"
 
 	"gamehoster/games/schema"
 	"gamehoster/wire"
@@ -18,12 +19,12 @@ import (
 //
 // A game in which no command can come late has none.
 type timeline struct {
-	states   []state // a ring; empty where nothing is ever run again
-	first, n int     // the oldest one, and how many there are
-	counters []counters
-	floor    uint32 // the last tick that is not run otherwise any more
-	floored  bool   // floor is valid
-	rewound  bool   // since the last send
+	states   []state    // a ring; empty where nothing is ever run again
+	first, n int        // the oldest one, and how many there are
+	counters []counters // by tick, modulo a size that divides 2^32, as ticks wrap
+	floor    uint32     // the last tick that is not run otherwise any more
+	floored  bool       // floor is valid
+	rewound  bool       // since the last send
 	reborn   []idSpan
 	spoilt   []spoilt
 }
@@ -56,7 +57,7 @@ func (l *timeline) init(r *rules) {
 		return
 	}
 	l.states = make([]state, (r.depth+r.perSend-1)/r.perSend+1)
-	l.counters = make([]counters, r.depth+r.perSend+1)
+	l.counters = make([]counters, 1<<bits.Len32(r.depth+r.perSend))
 }
 
 // at is state i, counted from the oldest.
