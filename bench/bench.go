@@ -10,7 +10,13 @@
 //	   |- report    report.json, report.html, the summary
 //	   |- machine   facts, processor time
 //	   |- direct    instances without sockets
+//	   |- bots      players; beat the driver of echo; colyseus players of rooms
+//	   |- proc      processes on cores of their own, and what they took
+//	   |- limit     servers in C
 //	   |- peer      programs of bench/peers
+//
+// Servers, bots and drivers are processes of their own: this program again, told by Part
+// what to be.
 //
 // It needs the project's folder: the games that it plays are in it, and the peers.
 package bench
