@@ -55,8 +55,10 @@ const watchPeriod = 150 * time.Millisecond
 const devHashes = 256
 
 // outboundCap is the largest snapshot that a client can be sent, in bytes. What waits for
-// a socket is that or less: one that has not taken all it was sent gets no more.
-const outboundCap = 64 << 20
+// a socket is that or less: one that has not taken all it was sent gets no more. An
+// instance has at most 64 MiB in a browser, which a definition is checked for, and an
+// object takes a quarter more in a message if it is all references.
+const outboundCap = 96 << 20
 
 // Box is a running server.
 type Box struct {

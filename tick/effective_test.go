@@ -102,3 +102,15 @@ func TestTicksOfAPlayerNeverGoBackwards(t *testing.T) {
 		}
 	}
 }
+
+// A player that has been there for more than half of all ticks is late like any other.
+func TestTheJoinIsLongAgo(t *testing.T) {
+	for _, ago := range []uint32{100, 1<<31 - 2, 1<<31 + 100, 1<<32 - 40} {
+		in, a, _ := lateRoom(t, Options{}, nil)
+		a.seat.joinTick = in.tick - ago
+		receive(t, a, command(in.tick-2, 1, move, 1, 0))
+		if got := wire.TickDistance(a.seat.last, in.tick); got != -2 {
+			t.Errorf("joined %d ticks ago: filed on %+d, not on -2", ago, got)
+		}
+	}
+}

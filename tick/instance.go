@@ -3,7 +3,6 @@ package tick
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"unicode/utf8"
 
 	"gamehoster/games/body"
@@ -139,7 +138,7 @@ func (in *Instance) Spectators() int { return in.spectators }
 func (in *Instance) Open() bool { return !in.Ended() && in.flags()&schema.FlagClosed == 0 }
 
 // Ended reports whether the instance is over: the game called game.end(), or the
-// engine ended it because its bodies ran past the tick's cap. If the game did, the
+// engine ended it because its bodies ran past the tick's cap or its ids are used up. If the game did, the
 // tick is a send tick and the last state can still go out before viewers are closed
 // with wire.CloseEnded.
 func (in *Instance) Ended() bool { return in.failed || in.flags()&schema.FlagEnded != 0 }
@@ -176,7 +175,7 @@ func (in *Instance) Join(name string) (player uint32, err error) {
 		return 0, fmt.Errorf("joining %s: %w", in.name, ErrClosed)
 	case len(name) > schema.MaxPlayerName || !utf8.ValidString(name):
 		return 0, fmt.Errorf("joining %s: the player's %w", in.name, ErrName)
-	case in.taken == len(in.seats) || in.nextPlayer > math.MaxUint32-schema.PlayerIDStep:
+	case in.taken == len(in.seats) || in.nextPlayer >= lastID:
 		return 0, fmt.Errorf("joining %s: %w", in.name, ErrFull)
 	}
 	for i := range in.seats {

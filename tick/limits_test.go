@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -453,5 +454,44 @@ func TestAllocBudgetAndViews(t *testing.T) {
 	}
 	if busy.shard.stats.Deferred == 0 || views.shard.stats.Waiting == 0 {
 		t.Error("there was room for everything")
+	}
+}
+
+// Ids are never given twice: an instance that has none left is over, and a player for
+// whom there is none is turned away.
+func TestIDsAreUsedUp(t *testing.T) {
+	for _, at := range []int{schema.HeaderNextShared, schema.HeaderNextServer} {
+		var reports []FaultReport
+		in, a, _ := lateRoom(t, Options{OnFault: func(_ *Instance, f FaultReport) { reports = append(reports, f) }}, nil)
+		first := le.Uint32(in.block[at:])
+		near := lastID - 2*in.shard.rules.idsPerTick | first&3
+		le.PutUint32(in.block[at:], near)
+		if at == schema.HeaderNextShared {
+			in.history.nextShare, in.history.given = near, near
+		}
+		for seq := uint32(1); !in.Ended(); seq++ {
+			if le.Uint32(in.block[at:]) >= lastID {
+				t.Fatal("an id that clients take for their own was given")
+			}
+			if seq > 10_000 {
+				t.Fatal("it goes on")
+			}
+			receive(t, a, command(in.tick+1, seq, fire))
+			if at == schema.HeaderNextServer {
+				le.PutUint32(in.block[at:], le.Uint32(in.block[at:])+4*schema.IDStep) // as server bodies would
+			}
+			in.Step()
+			if in.SendDue() && !in.Ended() {
+				in.Commit()
+			}
+		}
+		if !in.SendDue() || len(reports) == 0 || !reports[len(reports)-1].Ended || reports[len(reports)-1].String() != errIDs.Error() {
+			t.Errorf("ended with %v", reports)
+		}
+	}
+	in, _, _ := lateRoom(t, Options{}, nil)
+	in.nextPlayer = lastID + 1
+	if _, err := in.Join("late"); !errors.Is(err, ErrFull) {
+		t.Errorf("joined with %v", err)
 	}
 }

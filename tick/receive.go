@@ -216,8 +216,11 @@ func (in *Instance) effective(k *seat, tick uint32, shared bool) uint32 {
 	next = in.tick + 1
 	least, most := int32(in.until), int32(in.shard.rules.lead)-1
 	if k.joined {
-		// The distance of one long past is none.
-		least = min(0, max(wire.TickDistance(in.earliest(), next), wire.TickDistance(k.joinTick+1, next)))
+		least = wire.TickDistance(in.earliest(), next)
+		// Half of all ticks after the join, it seems to be yet to come.
+		if joined := wire.TickDistance(k.joinTick+1, next); joined <= 0 {
+			least = max(least, joined)
+		}
 	}
 	if last := wire.TickDistance(k.last, next); k.ordered && last <= most {
 		least = max(least, last)

@@ -69,6 +69,8 @@ func (f FaultReport) String() string {
 		text = faultTexts[f.Fault]
 	}
 	switch {
+	case errors.Is(f.Err, errIDs):
+		return f.Err.Error()
 	case f.Fault == body.FaultNone:
 		return fmt.Sprintf("%s: %v", text, f.Err)
 	case f.Body < 0:
@@ -176,6 +178,8 @@ type rules struct {
 	handlers  []body.CommandBodies
 	bodies    []body.Body
 	positions []diag.Position
+
+	idsPerTick uint32 // what counters of ids go up by in a tick at most
 }
 
 // Commands of a seat that are kept, those to come and those of the timeline: so many
@@ -219,6 +223,9 @@ func newRules(d *schema.Definition, p *body.Program) rules {
 		r.turn = int(max(1, min(math.Round(t), 1<<20)))
 	}
 	r.removes = p.ServerRemoves
+	for _, t := range d.Entities() { // what is removed takes its row till the tick's end
+		r.idsPerTick += schema.IDStep * uint32(t.Max)
+	}
 	r.removals = slices.Contains(r.removes[schema.PlayerType+1:], true)
 	return r
 }

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"errors"
 	"slices"
 
 	"gamehoster/games/schema"
@@ -56,11 +57,24 @@ func (in *Instance) Step() {
 	in.due = in.due || in.Ended()
 }
 
+// lastID is what ids are below: those from there on are what clients give to what they
+// only expect to be there.
+const lastID = 1 << 31
+
+// errIDs ends an instance: an id given twice would be another object to some and the
+// same to others.
+var errIDs = errors.New("all ids of the instance are used up")
+
 // run runs tick t with what is filed on it, for the first time or again. It returns
 // false if that is not possible: the instance is over, its state that before the tick.
 func (in *Instance) run(t uint32, again bool) bool {
 	s := in.shard
 	s.scratch.skips = s.scratch.skips[:0]
+	if c := in.counters(); max(c[0], c[1]) > lastID-s.rules.idsPerTick {
+		in.failed = true
+		in.fault(&vm.Fault{Err: errIDs}, t, false)
+		return false
+	}
 	in.save()
 	from, to := in.filing.span(t)
 	for {
