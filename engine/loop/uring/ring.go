@@ -3,6 +3,8 @@ package uring
 import (
 	"errors"
 	"fmt"
+	"math"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,7 +32,46 @@ type sizes struct {
 
 // defaultSizes are for thousands of sockets with small messages. The submission queue
 // is short on purpose: a tick's sends that go in batches of it stay in the cache.
-var defaultSizes = sizes{sq: 1024, cq: 32768, buffers: 16384, buffer: 256}
+var defaultSizes = sizes{sq: 1024, cq: 16384, buffers: 16384, buffer: 256}
+
+// least is the smallest completion queue that a loop makes do with.
+const least = 1024
+
+// bytes is what a ring takes of the memory that its user may have locked.
+func (s sizes) bytes() uint64 { return uint64(s.sq)*64 + uint64(s.cq)*16 + uint64(s.buffers)*16 }
+
+// half is about half of s.
+func (s sizes) half() sizes {
+	s.cq /= 2
+	s.sq, s.buffers = max(min(s.sq, s.cq/4), 4), min(s.buffers, int(s.cq))
+	return s
+}
+
+// fair is the part of the locked memory, 8 MB of a user's on most systems, that a loop may
+// take so that there is enough for one on each core, and as many again while workers
+// are replaced.
+func fair() uint64 {
+	var limit unix.Rlimit
+	if unix.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil {
+		return math.MaxUint64 // the limit is not for root
+	}
+	return limit.Cur / uint64(2*runtime.NumCPU())
+}
+
+// fit makes a ring of s, or of less where that is more than is fair or than there is. A
+// smaller ring overflows sooner, which costs time and nothing else.
+func fit(s sizes, most uint64) (*ring, sizes, error) {
+	for s.bytes() > most && s.cq > least {
+		s = s.half()
+	}
+	for {
+		r, err := newRing(s)
+		if err == nil || !errors.Is(err, unix.ENOMEM) || s.cq <= least {
+			return r, s, err
+		}
+		s = s.half()
+	}
+}
 
 // kind is what an operation does.
 type kind uint8

@@ -119,7 +119,7 @@ func (l *Loop) run() (err error) {
 		return nil
 	}
 	l.pin()
-	if l.ring, err = newRing(l.sizes); err != nil {
+	if l.ring, l.sizes, err = fit(l.sizes, fair()); err != nil {
 		return fmt.Errorf("making the ring: %w", err)
 	}
 	defer l.ring.close()

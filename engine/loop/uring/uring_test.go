@@ -2,6 +2,7 @@ package uring
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -40,6 +41,29 @@ func TestLoop(t *testing.T) {
 func TestLoopOnATightRing(t *testing.T) { looptest.Run(t, tight) }
 
 func TestLoopOnAnOlderKernel(t *testing.T) { looptest.Run(t, coarse) }
+
+// TestRingsFitIntoTheirShare makes rings for machines with more and more cores.
+func TestRingsFitIntoTheirShare(t *testing.T) {
+	for _, most := range []uint64{1 << 30, 1 << 20, 256 << 10, 64 << 10, 1} {
+		runtime.LockOSThread()
+		r, s, err := fit(defaultSizes, most)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", most, err)
+		}
+		r.close()
+		runtime.UnlockOSThread()
+		t.Logf("in %d bytes: %+v, %d bytes", most, s, s.bytes())
+		if s.bytes() > most && s.cq > least {
+			t.Errorf("%+v takes %d bytes of %d", s, s.bytes(), most)
+		}
+		if 2*s.bytes() < min(most, defaultSizes.bytes()) {
+			t.Errorf("%+v leaves more than half of %d bytes", s, most)
+		}
+	}
+	if fair() == 0 {
+		t.Error("nothing is fair")
+	}
+}
 
 // TestNothingIsLostWhenTheRingRunsOver holds a loop up while many clients speak: their
 // messages are more than there are buffers and room for completions.
