@@ -75,19 +75,26 @@ func (v *Viewer) cause() Cause {
 	// Whatever is still kept is young enough for the client to go back to, but it
 	// may have run before a snapshot, in the past of which no client can go. And what
 	// players did that the viewer did not hold it cannot run, so that it would lack
-	// what they made.
+	// what they made; unless it is told of all that there is anyway.
+	if in.shard.rules.view {
+		return causeNone
+	}
 	stride := in.shard.layout.CommandStride
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
 		switch told, runs := v.canRun(o); {
-		case told && !wire.TickAfter(o.tick, v.snapTick):
+		case told && v.snapped(o):
 			return CauseLate
-		case !runs && !in.shard.rules.view:
+		case !runs:
 			return CauseMissed
 		}
 	}
 	return causeNone
 }
+
+// snapped reports whether a command is of a tick that the viewer's last snapshot ended
+// the past of.
+func (v *Viewer) snapped(o *relayed) bool { return !wire.TickAfter(o.tick, v.snapTick) }
 
 // sendSnapshot sends all there is, and makes it the base.
 func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
@@ -247,7 +254,8 @@ func (v *Viewer) commands(dst []byte) []byte {
 }
 
 // toRelay is the numbers of the commands to relay in their order, which late ones are
-// not kept in.
+// not kept in. Of those that the viewer cannot run it is told what came of them, if they
+// were late: in games with view bodies by keyframes, in others it gets a snapshot.
 func (v *Viewer) toRelay() []uint64 {
 	in, b := v.in, &v.in.shard.scratch
 	stride := in.shard.layout.CommandStride
@@ -257,6 +265,9 @@ func (v *Viewer) toRelay() []uint64 {
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
 		told, runs := v.canRun(o)
+		if v.snapped(o) {
+			told, runs = false, false
+		}
 		b.blind = b.blind || !runs && o.tick != o.since
 		if !told {
 			continue

@@ -375,6 +375,10 @@ func TestModelViews(t *testing.T) {
 				x := m.in.shard.Stats()
 				t.Logf("%d viewers, %d objects, rewinds %d, snapshots %v, enters %v, leaves %v, waiting %d, %d sends at most, left out %d", len(m.ends),
 					len(m.in.history.objects), x.Rewinds, x.Snapshots, x.Sent(wire.TagEnter), x.Sent(wire.TagLeave), x.Waiting, m.worst, x.Deferred)
+				// However late commands come, nobody gets a snapshot for that.
+				if n := x.Snapshots[CauseLate] + x.Snapshots[CauseMissed]; n > 0 || c.late > 0 && x.Rewinds == 0 {
+					t.Errorf("%d rewinds, %d snapshots because of them", x.Rewinds, n)
+				}
 				if !m.tight && x.Waiting+x.Deferred > 0 {
 					t.Errorf("%d waited, %d were left out", x.Waiting, x.Deferred)
 				}
