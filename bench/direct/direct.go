@@ -3,10 +3,11 @@
 // whose acks come back some sends later, as they do over a network.
 //
 //	Step     every instance runs a tick
-//	Send     those due commit, and each viewer is sent what it is to have
+//	Commit   those due find out what has changed; Send does it where it was not done
+//	Send     each viewer is sent what it is to have
 //	Receive  the viewers' acks come in, those of Lag sends ago
 //
-// The three are called one after the other so that each can be timed by itself, over
+// They are called one after the other so that each can be timed by itself, over
 // all instances at once: one instance's part is too short for a clock.
 package direct
 
@@ -125,7 +126,16 @@ func (s *Stage) Step() {
 	}
 }
 
-// Send commits what is due and sends it.
+// Commit commits what is due.
+func (s *Stage) Commit() {
+	for _, r := range s.Rooms {
+		if r.In.SendDue() {
+			r.In.Commit()
+		}
+	}
+}
+
+// Send sends what is due, committed where it is not yet.
 func (s *Stage) Send() {
 	for _, r := range s.Rooms {
 		if !r.In.SendDue() {

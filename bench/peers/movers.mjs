@@ -2,12 +2,18 @@
 // does at each patch. Orders come in as lines of JSON, {"game": NAME, "ticks": N}; the
 // answer is what moving and encoding took, in ns of processor time, and the bytes that
 // clients were to be sent.
+//
+// A setter of a tracked object stores the value and notes the change; how much of a
+// move that takes cannot be timed inside it. So each room has plain objects as well,
+// with the same fields, the same start and the same rules, which are moved in the same
+// tick, before and after the tracked ones in turn: what tracked ones take beyond them
+// is the tracking.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Decoder, Encoder, Reflection, StateView, schema, t } from "@colyseus/schema";
 
-const SIDE = 400, SPEED = 40, DT = 1 / 20;
-const CAMPS = 104, MOVERS = 10, SPACING = 10, ORBIT = 2;
+const SIDE = 400;
+const CAMPS = 104, MOVERS = 10, SPACING = 10;
 
 const Mover = schema({ x: t.float32(), y: t.float32() }, "Mover");
 const World = schema({ movers: t.map(Mover) }, "World");
@@ -26,26 +32,30 @@ function now() {
   return (user + system) * 1000;
 }
 
-function walk(m) {
-  m.heading += 0.1;
-  m.x = Math.min(SIDE, Math.max(0, m.x + Math.cos(m.heading) * SPEED * DT));
-  m.y = Math.min(SIDE, Math.max(0, m.y + Math.sin(m.heading) * SPEED * DT));
+class Plain {
+  constructor(m) {
+    this.heading = m.heading;
+    this.camp = m.camp;
+    this.x = m.x;
+    this.y = m.y;
+  }
 }
 
-function circle(m) {
-  m.angle += 0.1;
-  m.x = m.camp + Math.cos(m.angle) * ORBIT;
-  m.y = Math.sin(m.angle) * ORBIT;
+const rules = {};
+for (const who of ["floats", "floats-plain", "steps", "steps-plain", "crowd", "crowd-plain"]) {
+  rules[who] = await import(`./walk.mjs?${who}`);
 }
 
 // movers is a room of 60 movers that all see.
-function movers(worldClass, moverClass) {
+function movers(worldClass, moverClass, who) {
+  const { walk } = rules[who], { walk: walkPlain } = rules[who + "-plain"];
   return () => {
     const state = new worldClass();
     const list = [];
     for (let i = 0; i < 60; i++) {
       const m = new moverClass();
       m.heading = Math.random() * 2 * Math.PI;
+      m.camp = 0;
       m.x = Math.random() * SIDE;
       m.y = Math.random() * SIDE;
       state.movers.set(String(i), m);
@@ -54,9 +64,11 @@ function movers(worldClass, moverClass) {
     const encoder = new Encoder(state);
     const full = encoder.encodeAll().slice();
     encoder.discardChanges();
+    const plain = list.map((m) => new Plain(m));
     return {
-      state, encoder, list, full,
-      move() { for (const m of list) walk(m); },
+      state, encoder, list, plain, full,
+      move() { walk(list); },
+      movePlain() { walkPlain(plain); },
       encode() {
         const n = encoder.encode().byteLength;
         encoder.discardChanges();
@@ -69,14 +81,16 @@ function movers(worldClass, moverClass) {
 // crowd is a room of 1040 movers and 100 clients that see 50 each. Which ones does not
 // change, so keeping the views costs nothing here.
 function crowd() {
+  const { circle } = rules.crowd, { circle: circlePlain } = rules["crowd-plain"];
   const state = new ViewedWorld();
   const list = [];
   for (let camp = 0; camp < CAMPS; camp++) {
     for (let i = 0; i < MOVERS; i++) {
       const m = new Mover();
+      m.heading = Math.random() * 2 * Math.PI;
       m.camp = camp * SPACING;
-      m.angle = Math.random() * 2 * Math.PI;
-      circle(m);
+      m.x = m.camp;
+      m.y = 0;
       state.movers.set(String(list.length), m);
       list.push(m);
     }
@@ -89,10 +103,11 @@ function crowd() {
     views.push(view);
   }
   let last = null;
+  const plain = list.map((m) => new Plain(m));
   const room = {
-    state, encoder, list, views,
-    first: null,
-    move() { for (const m of list) circle(m); },
+    state, encoder, list, plain,
+    move() { circle(list); },
+    movePlain() { circlePlain(plain); },
     encode(keep) {
       const it = { offset: 0 };
       encoder.encode(it);
@@ -115,14 +130,16 @@ function crowd() {
   return room;
 }
 
-// A room's patches are read by a decoder once, and must give what the room has.
-function check(make, sees) {
+// A room's patches are read by a decoder once, and must give what the room has. The
+// plain objects must have gone the same way, but for what the steps take from it.
+function check(make, sees, step) {
   const room = make();
   const copy = new room.state.constructor();
   const decoder = new Decoder(copy);
   decoder.decode(room.full);
   for (let i = 0; i < 3; i++) {
     room.move();
+    room.movePlain();
     if (room.last) {
       room.encode(true);
       decoder.decode(room.last());
@@ -139,15 +156,21 @@ function check(make, sees) {
     }
     n++;
   }
+  room.list.forEach((m, id) => {
+    const p = room.plain[id];
+    if (!(Math.abs(p.x - m.x) <= step && Math.abs(p.y - m.y) <= step)) {
+      throw new Error(`mover ${id} is at ${m.x} ${m.y}, the plain one at ${p.x} ${p.y}`);
+    }
+  });
   if (n !== sees) throw new Error(`${n} movers are seen, not ${sees}`);
 }
 
 const kinds = {
-  movers: { make: movers(World, Mover), rooms: 64, sees: 60 },
-  "movers-steps": { make: movers(SteppedWorld, Stepped), rooms: 64, sees: 60 },
-  crowd: { make: crowd, rooms: 1, sees: 50 },
+  movers: { make: movers(World, Mover, "floats"), rooms: 64, sees: 60, step: 0 },
+  "movers-steps": { make: movers(SteppedWorld, Stepped, "steps"), rooms: 64, sees: 60, step: 4 * SIDE / 65535 },
+  crowd: { make: crowd, rooms: 1, sees: 50, step: 0 },
 };
-for (const k of Object.values(kinds)) check(k.make, k.sees);
+for (const k of Object.values(kinds)) check(k.make, k.sees, k.step);
 
 const pkg = JSON.parse(readFileSync(new URL("node_modules/@colyseus/schema/package.json", import.meta.url), "utf8"));
 console.log(JSON.stringify({ about: `@colyseus/schema ${pkg.version} on Node ${process.version}` }));
@@ -155,16 +178,19 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { game, ticks } = JSON.parse(line);
   const kind = kinds[game];
   kind.all ??= Array.from({ length: kind.rooms }, kind.make);
-  let move = 0, encode = 0, bytes = 0;
-  let at = now();
+  let plain = 0, move = 0, encode = 0, bytes = 0;
   for (let tick = 0; tick < ticks; tick++) {
+    const start = now();
+    if (tick % 2 === 0) for (const room of kind.all) room.movePlain();
+    const first = now();
     for (const room of kind.all) room.move();
     const moved = now();
+    if (tick % 2 === 1) for (const room of kind.all) room.movePlain();
+    const second = now();
     for (const room of kind.all) bytes += room.encode(false);
-    const encoded = now();
-    move += moved - at;
-    encode += encoded - moved;
-    at = encoded;
+    encode += now() - second;
+    plain += first - start + second - moved;
+    move += moved - first;
   }
-  console.log(JSON.stringify({ move, encode, bytes, rooms: kind.all.length }));
+  console.log(JSON.stringify({ plain, move, encode, bytes, rooms: kind.all.length }));
 }
