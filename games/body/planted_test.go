@@ -135,7 +135,7 @@ func replacer(old, new string) func(string) string {
 // demands that it is found within some games, and that what is left of the game is
 // small and about it.
 func TestPlantedDifferences(t *testing.T) {
-	const most, lines = 200, 45
+	const most, lines = 200, 60
 	for i, c := range plants {
 		if i%4 > 0 && !thorough || i > 0 && raceDetector {
 			continue
@@ -152,7 +152,7 @@ func TestPlantedDifferences(t *testing.T) {
 				}
 				g = gen.Shrink(g, failsAt(f.step, check), 3*time.Minute)
 				text := g.String()
-				n := strings.Count(text, "\n")
+				n := strings.Count(text, "\n") - strings.Count(text, "function tower") // one statement, in the end
 				if err := check(g); err == nil || n > lines || !strings.Contains(text, c.shows) {
 					t.Errorf("%d lines are left of the game, which fails with %v:\n%s", n, err, text)
 				}
