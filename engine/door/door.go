@@ -126,6 +126,12 @@ type Door struct {
 	addrs   addrCounts
 	stats   counters
 
+	failures struct { // of handovers, for the log
+		sync.Mutex
+		told   int64 // when the last was logged
+		logged int64 // how many there were then
+	}
+
 	stopOnce sync.Once
 	stopping chan struct{}
 	ended    sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -301,6 +302,20 @@ func TestTargetThatFails(t *testing.T) {
 		t.Errorf("the connection lives on: %v", err)
 	}
 	await.True(t, "the failure to be counted", func() bool { return d.Stats().Failed == 1 })
+}
+
+// Thousands whose handover fails are a line in the log each second.
+func TestFailuresDoNotFillTheLog(t *testing.T) {
+	var c clock
+	var log bytes.Buffer
+	d := &Door{cfg: Config{Now: c.now, Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	for range 3000 {
+		c.Add(1e6)
+		d.handed(&d.stats.upgraded, io.EOF)
+	}
+	if n := strings.Count(log.String(), "\n"); n != 3 || !strings.Contains(log.String(), "times=1000") {
+		t.Errorf("%d lines: %s", n, log.String())
+	}
 }
 
 // clock is a time that a test moves.

@@ -33,14 +33,20 @@ type handed struct {
 	counted netip.Addr // what it is counted under, until it ends
 }
 
-// handed counts a handover, or its failure.
+// handed counts a handover, or its failure. Failures are logged once a second: where the
+// loops have no time for what comes, each of thousands that try again fails.
 func (d *Door) handed(n *atomic.Int64, err error) {
-	if err != nil {
-		d.stats.failed.Add(1)
-		d.cfg.Log.Warn("handing a connection on failed", "error", err)
+	if err == nil {
+		n.Add(1)
 		return
 	}
-	n.Add(1)
+	failed := d.stats.failed.Add(1)
+	d.failures.Lock()
+	defer d.failures.Unlock()
+	if now := d.cfg.Now(); failed == 1 || now-d.failures.told >= int64(time.Second) {
+		d.cfg.Log.Warn("handing a connection on failed", "error", err, "times", failed-d.failures.logged)
+		d.failures.told, d.failures.logged = now, failed
+	}
 }
 
 // httpListener is a net.Listener without a socket.
