@@ -19,8 +19,12 @@ type checkCommand struct {
 }
 
 func (c *checkCommand) Run(env *environment) error {
+	all := gameFolders(c.Dir)
+	if all == nil {
+		return noGame(c.Dir)
+	}
 	failed := false
-	for _, dir := range gameFolders(c.Dir) {
+	for _, dir := range all {
 		if !c.check(env, dir) {
 			failed = true
 		}
@@ -31,8 +35,7 @@ func (c *checkCommand) Run(env *environment) error {
 	return nil
 }
 
-// gameFolders is dir where it is a game, and else the games in it. A folder that is
-// neither is given back, for its findings to tell.
+// gameFolders is dir where it is a game, and else the games in it.
 func gameFolders(dir string) (all []string) {
 	if isGame(dir) {
 		return []string{dir}
@@ -43,10 +46,48 @@ func gameFolders(dir string) (all []string) {
 			all = append(all, sub)
 		}
 	}
-	if all == nil {
-		return []string{dir}
-	}
 	return all
+}
+
+// noGame tells why there is nothing to check in dir, and where there may be.
+func noGame(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("opening the game's folder: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file; check the folder of its game", dir)
+	}
+	where := ""
+	if below := gamesBelow(dir); below != "" {
+		where = "; " + below + " has some"
+	}
+	return fmt.Errorf("there is no game in %s: a game is a folder with a %s%s", dir, games.DefinitionFile, where)
+}
+
+// gamesBelow is a folder of games that is not far below dir, as in the project's own
+// folder or in a games root; empty where there is none.
+func gamesBelow(dir string) string {
+	for _, pattern := range []string{"*/*", "*/*/*"} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern, games.DefinitionFile)) // the pattern is a good one
+		for _, f := range found {
+			game := filepath.Dir(f)
+			if rel, err := filepath.Rel(dir, game); err == nil && !hidden(rel) {
+				return filepath.Dir(game)
+			}
+		}
+	}
+	return ""
+}
+
+// hidden reports whether a part of the path is passed over where games are looked for.
+func hidden(path string) bool {
+	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
+		if strings.ContainsAny(part[:1], "._") {
+			return true
+		}
+	}
+	return false
 }
 
 func isGame(dir string) bool {

@@ -81,10 +81,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return 0
 }
 
-// spoken understands two more ways in which programs are asked who they are.
+// spoken understands three more ways in which programs are asked who they are.
 func spoken(args []string) []string {
 	if len(args) == 0 {
-		return args
+		return []string{"--help"}
 	}
 	switch args[0] {
 	case "help":

@@ -65,6 +65,7 @@ func TestCommandLine(t *testing.T) {
 		code int
 		want string
 	}{
+		{"", 0, "Usage: gamehoster <command>"},
 		{"--help", 0, "Usage: gamehoster <command>"},
 		{"help", 0, "Usage: gamehoster <command>"},
 		{"help dev", 0, "Usage: gamehoster dev"},
@@ -144,12 +145,19 @@ func TestCheck(t *testing.T) {
 		t.Errorf("a path below the working directory is absolute:\n%s", out)
 	}
 
-	for _, of := range []string{"nowhere", t.TempDir()} {
+	// Where there is no game, where there may be is told.
+	for of, want := range map[string]string{
+		"nowhere":            "nowhere: no such file or directory",
+		t.TempDir():          "there is no game in ",
+		".":                  "there is no game in .: a game is a folder with a gamehoster-game.json; all has some",
+		"..":                 "; " + filepath.Join("..", filepath.Base(dir), "all") + " has some",
+		"all/dots/player.js": "all/dots/player.js is a file; check the folder of its game",
+	} {
 		code, out = say(t, "check", of)
 		if code != 1 {
 			t.Errorf("code %d", code)
 		}
-		expect(t, out, of)
+		expect(t, out, want)
 	}
 }
 
@@ -239,6 +247,8 @@ func TestDev(t *testing.T) {
 	out.until(t, `dots: live at `+regexp.QuoteMeta(address)+`dots/, `)
 	place(t, filepath.Join(dir, "dots"), broken)
 	out.until(t, `dots: rejected; what was live goes on\n`)
+	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": dots["player.js"]})
+	out.until(t, `dots: fine again; it is what was live all along\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": "export function update(player) {\n  player.x *= 0.25;\n}\n"})
 	out.until(t, `dots: reloaded, .*; open pages are told to reload\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"page/index.html": "<!doctype html><title>Dots</title>\n"})
@@ -247,6 +257,14 @@ func TestDev(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.until(t, `dots: removed\n`)
+}
+
+func TestDevAboveTheGamesSaysWhereTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	place(t, filepath.Join(dir, "games", "example.org", "dots"), dots)
+	below := regexp.QuoteMeta(filepath.Join(dir, "games", "example.org"))
+	out := start(t, "dev", dir)
+	out.until(t, below+" has games: gamehoster dev "+below+`\n`)
 }
 
 func TestDevOnABadLine(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,5 +37,44 @@ func TestFirstGameOfTheReadme(t *testing.T) {
 		if !strings.Contains(files["commands.js"], "function "+command[1]+"(") {
 			t.Errorf("the page sends %s, which is no command", command[1])
 		}
+	}
+}
+
+// What the README shows of check is what check says: the lines that it quotes are put
+// into a copy of the sample.
+func TestSlipsOfTheReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := strings.Cut(string(text), "$ gamehoster check games/localhost/asteroids\n")
+	want, _, _ = strings.Cut(want, "```")
+	copied := t.TempDir()
+	const place = "games/localhost/asteroids"
+	for _, folder := range []string{place, "games/localhost/_shared"} {
+		if err := os.CopyFS(filepath.Join(copied, folder), os.DirFS(filepath.Join("../..", folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(copied)
+	slips := regexp.MustCompile(`(?m)^(\S+):(\d+):\d+: .*\n {4}(.*)$`).FindAllStringSubmatch(want, -1)
+	if len(slips) != 2 {
+		t.Fatalf("%d slips, want 2, in\n%s", len(slips), want)
+	}
+	for _, s := range slips {
+		source, err := os.ReadFile(s[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(source), "\n")
+		n, _ := strconv.Atoi(s[2]) // it is digits
+		lines[n-1] = s[3]
+		if err := os.WriteFile(s[1], []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out := say(t, "check", place)
+	if code != 1 || out != want {
+		t.Errorf("code %d:\n%s\nwant\n%s", code, out, want)
 	}
 }

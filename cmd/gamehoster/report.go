@@ -38,6 +38,8 @@ func (r *reporter) change(c box.Change) {
 	switch {
 	case c.Page != nil:
 		fmt.Fprintf(&text, "%s: page saved; open pages are told to reload\n", name)
+	case c.Kept != nil:
+		fmt.Fprintf(&text, "%s: fine again; it is what was live all along\n", name)
 	case c.New == nil && c.Old == nil:
 		r.rejected++
 		after := "it is not served"

@@ -89,6 +89,9 @@ func (c *devCommand) Run(env *environment) error {
 		default:
 			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s;\n"+
 				"  it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
+			if below := gamesBelow(c.Dir); below != "" {
+				fmt.Fprintf(env.stdout, "  %s has games: gamehoster dev %[1]s\n", below)
+			}
 		}
 		if bad := c.conditions(); !bad.Perfect() {
 			fmt.Fprintf(env.stdout, "\n  The line is bad, as you asked: %v.\n", bad)

@@ -52,13 +52,14 @@ type Catalog struct {
 	load    func(dir string) (*games.Game, diag.List)
 	log     *slog.Logger
 
-	live atomic.Pointer[map[string]*Live] // by place
-	mu   sync.Mutex                       // held while a game is built
-	seen map[string]string                // fingerprint of each folder as last built
-	page map[string]string                // and of its page's files
-	busy map[string]string                // and as last seen where it differed: it may be half written
-	next uint64
-	ids  atomic.Uint32 // of the newest instance
+	live     atomic.Pointer[map[string]*Live] // by place
+	mu       sync.Mutex                       // held while a game is built
+	seen     map[string]string                // fingerprint of each folder as last built
+	page     map[string]string                // and of its page's files
+	busy     map[string]string                // and as last seen where it differed: it may be half written
+	rejected map[string]bool                  // the folders that had errors when last built
+	next     uint64
+	ids      atomic.Uint32 // of the newest instance
 }
 
 // OpenRoot is the catalog of a games root, <root>/<domain>/<game>/.
@@ -106,7 +107,7 @@ func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
 }
 
 func newCatalog(shards int, log *slog.Logger) *Catalog {
-	c := &Catalog{shards: shards, load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, next: 1}
+	c := &Catalog{shards: shards, load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
 	// Tokens of a box that ran here before are unlikely to name an instance of this one.
 	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
@@ -166,6 +167,7 @@ type Change struct {
 	Findings diag.List // errors keep what was live before
 	Old, New *Live     // Old is nil for a new game, New for a removed one; both nil after an error
 	Page     *Live     // a game that goes on as it was while its page's files were saved; Old and New are nil
+	Kept     *Live     // a game whose rejected files were made what is live again; Old and New are nil
 }
 
 // Refresh builds the games whose files have changed and puts them in place of what was
@@ -200,12 +202,18 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		old := (*c.live.Load())[key]
 		l, findings := c.build(p)
 		if l == nil {
+			c.rejected[key] = true
 			apply(Change{Place: p, Findings: findings})
 			continue
 		}
+		mended := c.rejected[key]
+		delete(c.rejected, key)
 		if old != nil && old.same(l) {
-			if saved {
+			switch {
+			case saved:
 				apply(Change{Place: p, Findings: findings, Page: old})
+			case mended:
+				apply(Change{Place: p, Findings: findings, Kept: old})
 			}
 			continue
 		}
@@ -227,6 +235,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 			delete(c.seen, key)
 			delete(c.page, key)
 			delete(c.busy, key)
+			delete(c.rejected, key)
 			apply(Change{Place: old.Place, Old: old})
 		}
 	}

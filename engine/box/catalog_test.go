@@ -113,6 +113,19 @@ func TestASavedPageIsTold(t *testing.T) {
 	if got := look(); len(got) != 0 {
 		t.Fatalf("a comment came to %+v", got)
 	}
+	// One that hears of an error waits to hear that it is gone.
+	write("game/player.js", "export function update(player) { player.m++; }\n")
+	if got := look(); len(got) != 1 || !got[0].Findings.Failed() || got[0].Kept != nil {
+		t.Fatalf("an error came to %+v", got)
+	}
+	write("game/player.js", "// nothing but a comment, again\n")
+	if got := look(); len(got) != 1 || got[0].Kept != live || got[0].Old != nil || got[0].New != nil || got[0].Page != nil {
+		t.Fatalf("taking the error back came to %+v", got)
+	}
+	write("game/player.js", "// nothing but a comment, and another\n")
+	if got := look(); len(got) != 0 {
+		t.Fatalf("a comment after that came to %+v", got)
+	}
 	write("game/player.js", "export function update(player) { player.n++; }\n")
 	write("game/page/index.html", "another")
 	if got := look(); len(got) != 1 || got[0].Old != live || got[0].New == nil || got[0].Page != nil {
