@@ -26,6 +26,19 @@ type schedule[T comparable] struct {
 type slot[T comparable] struct {
 	members []T
 	last    int64 // when its last turn was due
+	first   int   // of the members, which begins the next turn
+}
+
+// each calls f for the slot's members, another one first in every turn: what they share
+// may be used up before it is the last one's turn.
+func (sl *slot[T]) each(f func(T)) {
+	n := len(sl.members)
+	for i := range n {
+		f(sl.members[(sl.first+i)%n])
+	}
+	if sl.first++; sl.first >= n {
+		sl.first = 0
+	}
 }
 
 func newSchedule[T comparable](tickRate int) *schedule[T] {
@@ -73,8 +86,6 @@ func (s *schedule[T]) remove(m T, slot int) {
 		if o != m {
 			continue
 		}
-		// The order of a slot's members is kept, so that a run can remove the
-		// member that it is at.
 		copy(sl.members[i:], sl.members[i+1:])
 		var zero T
 		sl.members[len(sl.members)-1] = zero

@@ -29,6 +29,33 @@ func TestScheduleRunsEveryMemberOncePerPeriod(t *testing.T) {
 	}
 }
 
+// What the members of a slot share, such as the ticks that may run again, is each one's
+// first as often as the others'.
+func TestScheduleLetsEachBeFirst(t *testing.T) {
+	s := newSchedule[int](200) // two slots
+	for i := range 10 {
+		s.add(i, 0)
+	}
+	firsts := make([]int, 10)
+	for now := int64(0); now <= 5e9; now += 1e6 {
+		sl, ok := s.take(now)
+		if !ok {
+			continue
+		}
+		var order []int
+		sl.each(func(m int) { order = append(order, m) })
+		if len(order) != 5 {
+			t.Fatalf("members %v of %v had their turn", order, sl.members)
+		}
+		firsts[order[0]]++
+	}
+	for m, n := range firsts {
+		if n < 199 || n > 201 {
+			t.Errorf("member %d was first %d times of 1000 turns of five members", m, n)
+		}
+	}
+}
+
 func TestScheduleSpreadsMembers(t *testing.T) {
 	s := newSchedule[int](30)
 	for i := range 160 {
@@ -125,13 +152,15 @@ func TestScheduleElapsed(t *testing.T) {
 func TestAllocSchedule(t *testing.T) {
 	s := newSchedule[int](128)
 	s.add(1, 0)
-	now := int64(0)
+	now, sum := int64(0), int64(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		now += 1e6
 		for {
-			if _, ok := s.take(now); !ok {
+			sl, ok := s.take(now)
+			if !ok {
 				break
 			}
+			sl.each(func(m int) { sum += int64(m) + now })
 		}
 	}); n != 0 {
 		t.Fatalf("%v allocations a wake-up, budget 0", n)

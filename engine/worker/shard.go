@@ -233,9 +233,7 @@ func (sh *shard) run(now int64) (ran bool) {
 			sh.sim.Turn(replayTicks)
 		}
 		ran = true
-		for _, in := range sl.members {
-			in.step(now)
-		}
+		sl.each(func(in *instance) { in.step(now) })
 	}
 	if dropped := sh.schedule.dropped; dropped != sh.dropped && now-sh.warned >= dropLogPeriod {
 		sh.warned = now
