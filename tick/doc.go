@@ -61,6 +61,10 @@
 // into account: the former get a keyframe for each viewer that was told of them since,
 // the latter leave and enter.
 //
+// A client has no past before its last snapshot. What a late command of before changed
+// is told by keyframe in games with view bodies. In others, where a viewer reproduces
+// what shared bodies make and remove, it takes another snapshot.
+//
 // # History
 //
 // Commit walks the rows and the table of known objects side by side, both in
