@@ -162,6 +162,9 @@ func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
 		args = append(args, argument{thing: t})
 	}
 	if least, most := takes(s.params); len(args) < least || len(args) > most {
+		if s.params.Rest != nil && len(args) > most {
+			return w.bad(s.params.Rest.Idx0(), noRest)
+		}
 		return w.bad(e.Idx0(), "%s takes %s, not %d", s.name, argumentRange(least, most), len(args))
 	}
 	if refused {
@@ -217,6 +220,8 @@ func (w *walker) fresh(t thing, at file.Idx) tree.Expr {
 	}
 	return t
 }
+
+const noRest = "rest parameters are not part of the body language: name each parameter"
 
 // takes is how few and how many arguments a function can be called with.
 func takes(p *ast.ParameterList) (least, most int) {

@@ -226,7 +226,7 @@ func (w *walker) params() (body []tree.Stmt) {
 		return nil
 	}
 	if p.Rest != nil {
-		w.errorf(p.Rest.Idx0(), "rest parameters are not part of the body language: name each parameter")
+		w.errorf(p.Rest.Idx0(), noRest)
 		w.spoilTarget(p.Rest)
 	}
 	for _, b := range p.List {
