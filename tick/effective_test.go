@@ -114,3 +114,18 @@ func TestTheJoinIsLongAgo(t *testing.T) {
 		}
 	}
 }
+
+// So is the last snapshot: what is relayed is after it all the same.
+func TestTheSnapshotIsLongAgo(t *testing.T) {
+	for _, ago := range []uint64{20, 1 << 30, 1<<30 + 50, 1 << 31} {
+		in, a, b := lateRoom(t, Options{}, nil)
+		a.snapSend = in.sends - ago // of two ticks each
+		receive(t, b, command(in.tick-2, 1, move, 1, 0))
+		for range 2 {
+			sendAll(in)
+		}
+		if x := in.shard.Stats(); x.Rewinds != 1 || x.Snapshots[CauseLate] != 0 || x.Relayed != 2 {
+			t.Errorf("%d sends ago: %d rewinds, relayed %d times, snapshots %v", ago, x.Rewinds, x.Relayed, x.Snapshots)
+		}
+	}
+}

@@ -94,7 +94,11 @@ func (v *Viewer) cause() Cause {
 
 // snapped reports whether a command is of a tick that the viewer's last snapshot ended
 // the past of.
-func (v *Viewer) snapped(o *relayed) bool { return !wire.TickAfter(o.tick, v.snapTick) }
+func (v *Viewer) snapped(o *relayed) bool {
+	in := v.in
+	// Counted by sends, as ticks that are long ago seem to be yet to come.
+	return uint64(in.sendTick-o.tick) >= (in.sends-v.snapSend)*uint64(in.shard.rules.perSend)
+}
 
 // sendSnapshot sends all there is, and makes it the base.
 func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
@@ -118,7 +122,7 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	}
 	v.out(sink, dst)
 	v.due, v.asked = causeNone, false
-	v.base, v.baseTick, v.snapTick, v.snapSend = in.sends, in.sendTick, in.sendTick, in.sends
+	v.base, v.baseTick, v.snapSend = in.sends, in.sendTick, in.sends
 	v.sent = 1
 	v.told.clear()
 	v.owed = v.owed[:0]

@@ -320,7 +320,7 @@ func (m *viewModel) check(e *viewEnd, last uint64) {
 	for _, d := range e.v.owed {
 		waiting[d.id] = d.since > 0
 	}
-	snapshot := e.v.snapTick == m.in.sendTick
+	snapshot := e.v.snapSend == m.in.sends
 	for i := range m.in.history.objects {
 		o := &m.in.history.objects[i]
 		holds[o.id] = e.v.view.held.has(o.slot)

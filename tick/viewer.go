@@ -33,8 +33,7 @@ type Viewer struct {
 	baseTick uint32
 	last     uint64 // the newest send that was sent
 	sent     uint64 // bit k: send number last-k was sent, and no snapshot since
-	snapTick uint32 // of the last snapshot
-	snapSend uint64 // its send
+	snapSend uint64 // that of the last snapshot
 	relayed  uint64 // number of the next command to relay
 	turn     uint32 // id of the object that got the last keyframe of the turn
 	credit   int    // of the turn, in objects times sends of a turn
