@@ -51,7 +51,7 @@ func installed(dir, pkg string) (string, error) {
 		return "", fmt.Errorf("node: %w", ErrMissing)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(pkg), "package.json")); err != nil {
-		return "", fmt.Errorf("%s: %w (make bench-peers installs it)", pkg, ErrMissing)
+		return "", fmt.Errorf("%w (make bench-peers installs it)", ErrMissing)
 	}
 	return dir, nil
 }

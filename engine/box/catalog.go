@@ -33,12 +33,13 @@ type Live struct {
 	Table   *Table
 }
 
-// same reports whether two definitions differ in nothing that runs or is served: a
-// page's file or a comment was saved. The hash alone does not tell; it is the
-// clients', and a server body is none of their business.
+// same reports whether two definitions differ in nothing that runs, is served or is
+// told: a page's file was saved, or a comment below the rules. The hash alone does not
+// tell; it is the clients', and a server body is none of their business. Rules that have
+// moved are others, for a fault has to be shown where they are now.
 func (l *Live) same(o *Live) bool {
 	return l.Hash == o.Hash && bytes.Equal(l.Program.Server, o.Program.Server) &&
-		bytes.Equal(l.Library.Script, o.Library.Script) && reflect.DeepEqual(l.Def, o.Def)
+		slices.Equal(l.Program.Positions, o.Program.Positions) && bytes.Equal(l.Library.Script, o.Library.Script) && reflect.DeepEqual(l.Def, o.Def)
 }
 
 // gone is the fingerprint of a folder that is no game's any more.

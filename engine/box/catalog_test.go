@@ -131,4 +131,17 @@ func TestASavedPageIsTold(t *testing.T) {
 	if got := look(); len(got) != 1 || got[0].Old != live || got[0].New == nil || got[0].Page != nil {
 		t.Fatalf("a rule and the page came to %+v", got)
 	}
+	// A fault is shown where the rules are, not where they were before a line was
+	// put above them.
+	write("game/player.js", "export function update(player) { player.n++; }\n// below\n")
+	if got := look(); len(got) != 0 {
+		t.Fatalf("a comment below the rules came to %+v", got)
+	}
+	write("game/player.js", "// above\nexport function update(player) { player.n++; log(player.n); }\n")
+	look()
+	live = c.Games()[0]
+	write("game/player.js", "// above\n// and above\nexport function update(player) { player.n++; log(player.n); }\n")
+	if got := look(); len(got) != 1 || got[0].Old != live || got[0].New == nil {
+		t.Fatalf("a comment above the rules came to %+v", got)
+	}
 }
