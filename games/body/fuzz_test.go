@@ -122,6 +122,22 @@ func TestHostileFiles(t *testing.T) {
 		"assertions":   wrap("self" + strings.Repeat("!", 200000)),
 		"unions":       "export function update(self: A" + strings.Repeat(" | A", 60000) + ") {}\n",
 		"labels":       "export function update(self) {\n" + strings.Repeat("a: ", 80000) + ";\n}\n",
+
+		"waiting types":  body1("let v0 = null;" + each(8000, "let v%[2]d = null;") + each(8000, "v%[1]d = v%[2]d;") + "v8000 = self;"),
+		"many findings":  body1(each(20000, "a%[1]d();")),
+		"narrowed":       body1("const v = self.near;" + each(4000, "let v%[1]d = null; v%[1]d = self;") + strings.Repeat("if (v) self.x++;", 9000)),
+		"without values": body1("let z" + each(8000, ", v%[1]d") + ";" + strings.Repeat("if (self.x) self.x++;", 9000)),
+		"long record":    body1("const l = [self.x" + strings.Repeat(", 1", 20000) + "];" + strings.Repeat("self.x = l[19999];", 8000)),
+		"many arguments": "function f(o, p) { let s = 0; for (let i = 0; i < 3; i++) s += o.a0 + p.a299; return s; }" + body1("const l = {"+each(300, "a%[1]d: self.x,")+"}; self.x = f(l, l); self.y = f(l, l);"),
+		"twins in twins": body1("const v0 = { a: self.x, b: 1 };" + each(60, "const v%[2]d = { a: v%[1]d, b: v%[1]d };") + "self.x = v60" + strings.Repeat(".a", 61) + ";"),
+		"lists of lists": "const v0 = [1, 2];" + each(60, "const v%[2]d = [...v%[1]d, ...v%[1]d];") + body1("self.x = v60[self.x];"),
+		"indices":        "const v0 = [1, 2];" + each(60, "const v%[2]d = [v%[1]d, v%[1]d];") + body1("self.x = v60"+strings.Repeat("[self.x]", 61)+";"),
+		"copied objects": "const v0 = { a: 1 };" + each(60, "const v%[2]d = { ...v%[1]d, ...v%[1]d, b%[1]d: v%[1]d };") + body1("self.x = v60.a;"),
+		"slow constant":  "const T = [" + strings.Repeat("[1],", 30000) + "]; function f() { let s = 0; for (let i = 0; i < 1e7; i++) s += T[29999 - i % 2][0]; return s; } const a = f();" + body1("self.x = a;"),
+		"slow name":      "const T = {" + names(20000) + "}, N = [\"n19999\", \"n19998\"]; function f() { let s = 0; for (let i = 0; i < 1e7; i++) s += T[N[i % 2]]; return s; } const a = f();" + body1("self.x = a;"),
+		"no end":         "function f() { for (;;); return 1; } const a = f();" + body1("self.x = a;"),
+		"many cases":     body1("switch (self.x) {" + each(14000, "case %[1]d: break;") + "}"),
+		"many shapes":    "function f(o) {" + strings.Repeat("o.x > 1 ? log(1) : log(2);", 4000) + " return o.x; }" + body1(each(3000, "self.x += f({ x: 1, y%[1]d: 2 });")),
 	} {
 		for _, file := range []string{"asteroid.js", "asteroid.ts"} {
 			t.Run(name+" "+file, func(t *testing.T) {
@@ -141,6 +157,18 @@ func TestHostileFiles(t *testing.T) {
 			})
 		}
 	}
+}
+
+// body1 is a body in one line.
+func body1(text string) string { return "export function update(self) { " + text + " }\n" }
+
+// each is a text for each number up to n, as the first argument, with the next one.
+func each(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i, i+1)
+	}
+	return b.String()
 }
 
 // names are the parts of an object with so many.

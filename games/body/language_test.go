@@ -355,6 +355,40 @@ export function update() {
   if (game.tick % 17 === 0) game.rocks.find(2)?.remove();
 }
 `},
+	{"names that look alike", "", `
+-- instance.js --
+const T = { "a.b": [1, 2], a: { b: [3, 4] }, "c[0]": [5, 6], c: [[7, 8]] };
+const N = ["a.b", "c[0]"];
+const A = { x: 1 }, B = { x: 2 };
+function first(T, i) { const list = [T.x, 10]; return list[i]; }
+function all(T) { let s = 0; for (const v of [T.x, T.x * 3]) s += v; return s; }
+function parts(o) { return o.c * 100; }
+export function update() {
+  const i = game.tick % 2;
+  game.r0 = T[N[0]][i] * 10 + T.a.b[i];
+  game.r1 = T[N[1]][i] * 10 + T.c[0][i];
+  game.r2 = first(A, i) * 100 + first(B, i);
+  game.r3 = all(A) * 100 + all(B);
+  game.r4 = parts({ "a:number,b": 1, c: game.tick }) + parts({ a: 2, "b:number,c": 3, c: 4 });
+}
+`},
+	{"one object under several names", "", `
+-- instance.js --
+function sum(o) { return o.in.x + o.x; }
+export function update() {
+  const a = { x: 1, y: 2 }, b = a, o = { in: a, x: 3 };
+  for (let i = 0; i < 2; i++) { const p = b; p.x += i; Object.assign(p, { x: p.y, y: p.x }); }
+  o.in.x += 5;
+  game.r0 = a.x * 10 + a.y;
+  game.r1 = sum(o) + sum({ ...o, x: 8 }) * 100;
+  const c = { ...o, z: 0 };
+  c.in.y = 9; c.x = 1;
+  game.r2 = a.y + o.x * 10;
+  const { in: q, w = (game.r9 += 1) } = c;
+  q.x = w;
+  game.r3 = b.x;
+}
+`},
 }
 
 func TestTwinSpoken(t *testing.T) {

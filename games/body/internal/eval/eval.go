@@ -290,6 +290,7 @@ func (f *frame) index(x *tree.Index) Value {
 		count := level.Lens[0]
 		if i > 0 {
 			from = 0
+			f.steps += at / 16 // as it goes over so many
 			for _, n := range level.Lens[:at] {
 				from += n
 			}
@@ -298,6 +299,7 @@ func (f *frame) index(x *tree.Index) Value {
 		k := f.expr(x.Path[i])
 		n := int(k.Num)
 		if level.Keys != nil {
+			f.steps += len(level.Keys) / 16
 			n = slices.Index(level.Keys, k.Text)
 		} else if float64(n) != k.Num {
 			panic(unknown{})

@@ -157,9 +157,14 @@ func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
 			args = append(args, argument{t: x.Type()})
 			continue
 		}
-		w.steadyFor(t, e.ArgumentList[i+1:])
+		if name, at := w.changes(t, e.ArgumentList[i+1:]...); name != "" {
+			return w.bad(at, "\"%s\" is assigned among the arguments of a call that it is passed to: do that before", name)
+		}
 		n.Args = append(n.Args, t.parts()...)
 		args = append(args, argument{thing: t})
+	}
+	if len(n.Args) > maxParts {
+		return w.bad(e.Idx0(), "%s is given %d values, with those of the objects among its arguments: a helper takes %d at most", s.name, len(n.Args), maxParts)
 	}
 	if least, most := takes(s.params); len(args) < least || len(args) > most {
 		if s.params.Rest != nil && len(args) > most {
@@ -188,19 +193,21 @@ func (w *walker) callHelper(e *ast.CallExpression, s *symbol) tree.Expr {
 	return w.fresh(in.gives.with(parts), e.Idx0())
 }
 
-// steadyFor refuses arguments that assign what is in an object which is passed before
-// them: the helper would not see it.
-func (w *walker) steadyFor(t thing, later []ast.Expression) {
-	if r, ok := t.(*record); !ok || !r.bound {
-		return
+// changes is the name, if any, that expressions behind a thing's place assign, or a member
+// of, where that may be a member of the thing's: what reads it at its place would not see that.
+func (w *walker) changes(t thing, later ...ast.Expression) (what string, at file.Idx) {
+	r, ok := t.(*record)
+	if !ok || !r.refers() {
+		return "", 0
 	}
-	for _, a := range later {
-		assigned(a, func(name string, _ bool) {
+	for _, e := range later {
+		assigned(e, func(name string, _ bool) {
 			if b := w.find(name); b != nil && b.thing != nil {
-				w.errorf(a.Idx0(), "\"%s\" is assigned among the arguments of a call that it is passed to: do that before", name)
+				what, at = name, e.Idx0()
 			}
 		})
 	}
+	return what, at
 }
 
 // fresh is a thing that a call gives, at the place of the call.

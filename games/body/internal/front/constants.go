@@ -14,13 +14,25 @@ type constant struct {
 	x    tree.Expr   // a number, bool or str; nil for a list or an object
 	list []*constant // the elements of a list or the values of an object
 	keys []string    // the names of an object's values; nil for a list
+
+	at map[string]int // where each name is, of an object that was written
 }
 
 func (c *constant) key(name string) *constant {
-	if i := slices.Index(c.keys, name); i >= 0 {
+	if i := c.index(name); i >= 0 {
 		return c.list[i]
 	}
 	return nil
+}
+
+func (c *constant) index(name string) int {
+	if c.at == nil {
+		return slices.Index(c.keys, name)
+	}
+	if i, ok := c.at[name]; ok {
+		return i
+	}
+	return -1
 }
 
 // topLevel gives the value of a constant, which is worked out where it is first
@@ -39,7 +51,7 @@ func (t *typer) topLevel(s *symbol, problem func(format string, args ...any)) *c
 	in.report.files = t.files
 	w := &walker{
 		typer: t, symbol: &symbol{name: s.name, module: s.module, at: s.at}, in: in,
-		vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}, missing: map[string]bool{}, broken: map[*tree.Var]bool{},
+		vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}, held: map[*tree.Var]bool{}, missing: map[string]bool{}, broken: map[*tree.Var]bool{},
 	}
 	c := w.constant(s.value)
 	t.loader.report.take(in, map[*instance]bool{})
@@ -137,6 +149,9 @@ func (w *walker) constantList(e *ast.ArrayLiteral) *constant {
 				w.errorf(el.Expression.Idx0(), "only another list can be copied into a list")
 				return nil
 			}
+			if !w.afford(len(of.list), el.Expression.Idx0()) {
+				return nil
+			}
 			c.list = append(c.list, of.list...)
 		default:
 			part := w.constant(el)
@@ -154,7 +169,7 @@ func (w *walker) constantList(e *ast.ArrayLiteral) *constant {
 }
 
 func (w *walker) constantObject(e *ast.ObjectLiteral) *constant {
-	c := &constant{keys: []string{}}
+	c := &constant{keys: []string{}, at: map[string]int{}}
 	copied := map[string]bool{} // names that a later one may replace
 	for _, p := range e.Value {
 		if s, ok := p.(*ast.SpreadElement); ok {
@@ -164,6 +179,9 @@ func (w *walker) constantObject(e *ast.ObjectLiteral) *constant {
 			}
 			if of.keys == nil {
 				w.errorf(s.Expression.Idx0(), "only another object can be copied into an object")
+				return nil
+			}
+			if !w.afford(len(of.keys), s.Expression.Idx0()) {
 				return nil
 			}
 			for i, name := range of.keys {
@@ -198,13 +216,26 @@ func (w *walker) constantObject(e *ast.ObjectLiteral) *constant {
 	return c
 }
 
+// maxCopies is how many constants a game may have besides those that are written: copies
+// of lists, and what indices that are computed when the game runs may lead to.
+const maxCopies = 1 << 20
+
+// afford takes from the number of constants that may still be copied.
+func (w *walker) afford(n int, at file.Idx) bool {
+	if w.copies += n; w.copies <= maxCopies {
+		return true
+	}
+	w.errorf(at, "the constants of this game have more than %d elements with their copies, and with what several indices lead to: make them smaller", maxCopies)
+	return false
+}
+
 // set gives an object a value under a name.
 func (c *constant) set(name string, part *constant) {
-	if i := slices.Index(c.keys, name); i >= 0 {
-		c.list = slices.Clone(c.list)
+	if i := c.index(name); i >= 0 {
 		c.list[i] = part
 		return
 	}
+	c.at[name] = len(c.keys)
 	c.keys, c.list = append(c.keys, name), append(c.list, part)
 }
 

@@ -35,6 +35,7 @@ var operators = map[token.Token]tree.Op{
 // expr walks an expression. It may have no value (a call) or be an Optional;
 // value refuses both.
 func (w *walker) expr(e ast.Expression) tree.Expr {
+	w.steps++
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
 		return w.numberLit(e)

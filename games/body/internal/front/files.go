@@ -22,10 +22,14 @@ type source struct {
 	path  string
 	text  string // as the author wrote it
 	base  int
-	size  int        // of what is parsed: the text, or the JavaScript that it was made into
-	from  *strip.Map // that leads back to the text; nil where it is the text
-	lines []int      // offset of each line's first byte
+	size  int                             // of what is parsed: the text, or the JavaScript that it was made into
+	from  *strip.Map                      // that leads back to the text; nil where it is the text
+	lines []int                           // offset of each line's first byte
+	seen  struct{ line, off, column int } // the place that was asked for last
 }
+
+// maxShown is how many bytes the line of a finding may have that is shown with it.
+const maxShown = 1000
 
 // add registers a file under the index that the parser is about to give it.
 func (f *Files) add(path, text string, base int) *source {
@@ -35,6 +39,7 @@ func (f *Files) add(path, text string, base int) *source {
 			s.lines = append(s.lines, i+1)
 		}
 	}
+	s.seen.column = 1
 	f.list = append(f.list, s)
 	return s
 }
@@ -74,8 +79,16 @@ func (f *Files) locate(at file.Idx) (diag.Position, string) {
 		line = line[:end]
 	}
 	line = strings.TrimSuffix(line, "\r")
-	column := utf8.RuneCountInString(s.text[s.lines[n]:off]) + 1
-	return diag.Position{File: s.path, Line: n + 1, Column: column}, line
+	if len(line) > maxShown {
+		line = ""
+	}
+	// Places are asked for in their order, mostly, and lines may be long.
+	if s.seen.line != n || s.seen.off > off {
+		s.seen.line, s.seen.off, s.seen.column = n, s.lines[n], 1
+	}
+	s.seen.column += utf8.RuneCountInString(s.text[s.seen.off:off])
+	s.seen.off = off
+	return diag.Position{File: s.path, Line: n + 1, Column: s.seen.column}, line
 }
 
 // offset is the byte of the text at a place.
@@ -100,7 +113,12 @@ type report struct {
 	files *Files
 	list  diag.List
 	seen  map[string]bool
+
+	failed bool // there is an error in the list
 }
+
+// maxFindings is how many are told at once, but that there is an error always is.
+const maxFindings = 500
 
 func (r *report) errorf(at file.Idx, format string, args ...any) {
 	r.add(diag.Error, at, format, args...)
@@ -123,6 +141,10 @@ func (r *report) place(s diag.Severity, pos diag.Position, line, format string, 
 		l.Errorf(pos, format, args...)
 	}
 	l[0].Source = line
+	if len(r.list) >= maxFindings && (r.failed || s == diag.Warning) {
+		return
+	}
+	r.failed = r.failed || s == diag.Error
 	if key := l[0].String(); !r.seen[key] {
 		if r.seen == nil {
 			r.seen = map[string]bool{}

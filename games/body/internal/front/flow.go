@@ -18,6 +18,10 @@ type flow struct {
 	dead    bool
 }
 
+// maxFacts is how many places are known not to be null, and how many variables may have
+// no value yet, at one place of a body.
+const maxFacts = 200
+
 // place is where an object can be: a variable or, with a path as in .owner.mate, a field
 // of what is in one; without a variable a field of the instance. What is known of a field
 // spares the author a warning and nothing else, as it is not followed through calls.
@@ -70,7 +74,7 @@ func (f flow) clone() flow { return flow{maps.Clone(f.nonNull), maps.Clone(f.uns
 func (f *flow) set(v *tree.Var, t tree.Type) {
 	delete(f.unset, v)
 	f.drop(func(p place) bool { return p.v == v })
-	if t.Kind == tree.Object && !t.Null {
+	if v.Type.Null && t.Kind == tree.Object && !t.Null { // of others the type tells it
 		f.assume([]place{{v: v}})
 	}
 }
@@ -97,13 +101,16 @@ func (f *flow) clear(v *tree.Var) {
 	f.drop(func(p place) bool { return p.v == v })
 }
 
-// assume notes that what is at the places is not null.
+// assume notes that what is at the places is not null. What is known is copied at every
+// branch, so it is bounded; to know less costs a check, and a warning at most.
 func (f *flow) assume(places []place) {
 	for _, p := range places {
 		if f.nonNull == nil {
 			f.nonNull = map[place]bool{}
 		}
-		f.nonNull[p] = true
+		if len(f.nonNull) < maxFacts {
+			f.nonNull[p] = true
+		}
 	}
 }
 
@@ -133,8 +140,12 @@ func merge(a, b flow) flow {
 // facts are the places that are not null if a condition holds, and if not.
 type facts struct{ yes, no []place }
 
-// behind is what is still known when an expression was evaluated after the condition.
+// behind is what is still known when an expression was evaluated after the places that
+// the facts are about were read.
 func (f facts) behind(w *walker, e ast.Expression) facts {
+	if len(f.yes)+len(f.no) == 0 {
+		return f
+	}
 	gone := map[*tree.Var]bool{}
 	assigned(e, func(name string, _ bool) {
 		for _, v := range w.variables(name) {
@@ -195,13 +206,13 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 		case token.STRICT_EQUAL, token.STRICT_NOT_EQUAL:
 			x := w.expr(e)
 			if b, ok := x.(*tree.Binary); ok {
-				return x, told(b)
+				return x, told(b).behind(w, e)
 			}
 			return x, facts{}
 		case token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
 			x := w.expr(e)
 			if b, ok := x.(*tree.Binary); ok {
-				return x, facts{yes: append(absent(b.X, b.Y), absent(b.Y, b.X)...)}
+				return x, facts{yes: append(absent(b.X, b.Y), absent(b.Y, b.X)...)}.behind(w, e)
 			}
 			return x, facts{}
 		}
@@ -212,7 +223,7 @@ func (w *walker) cond(e ast.Expression) (tree.Expr, facts) {
 	}
 	f := facts{yes: objectAt(x)}
 	if o, ok := x.(*tree.Optional); ok { // a?.b is true only where a is there
-		f.yes = objectAt(o.Base)
+		f = facts{yes: objectAt(o.Base)}.behind(w, e)
 	}
 	return x, f
 }
@@ -280,18 +291,23 @@ func (w *walker) branch(start flow, known []place, arm func()) flow {
 }
 
 // forget drops what is known of variables that the parts of a loop assign, and of
-// fields, as the loop's start is reached again after them.
+// fields, as the loop's start is reached again after them. A member that is assigned may
+// be one of any object that the body made, under a name which it has in the loop only.
 func (w *walker) forget(parts ...ast.Node) {
 	w.flow.called()
+	gone := map[*tree.Var]bool{}
+	members := false
 	for _, part := range parts {
 		assigned(part, func(name string, member bool) {
+			members = members || member
 			for _, v := range w.variables(name) {
 				if !member || v.Name != name {
-					w.flow.drop(func(p place) bool { return p.v == v })
+					gone[v] = true
 				}
 			}
 		})
 	}
+	w.flow.drop(func(p place) bool { return gone[p.v] || members && w.held[p.v] })
 }
 
 // variables are those that a name in one of the scopes around may stand for.

@@ -69,8 +69,8 @@ func (w *walker) sourceOf(pattern ast.Expression, x tree.Expr) (taken, []tree.St
 				s.has = t.has
 			}
 		case *record:
-			s.has = func(name string) bool { return t.index(name) >= 0 }
-			if t.keys == nil {
+			if s.has = func(name string) bool { return t.index(name) >= 0 }; t.keys == nil {
+				s.has = nil
 				s.size = len(t.elems)
 				s.at = func(i int, at file.Idx) tree.Expr { return again(w, t.elems[i], at) }
 			}
@@ -131,12 +131,23 @@ func (w *walker) takeMembers(p *ast.ObjectPattern, from taken, constant bool) (o
 			w.errorf(initial.Idx0(), "fields always have a value: leave the default out")
 		}
 		if initial != nil && from.has != nil && !from.has(name) {
+			if everyObjects[name] {
+				w.errorf(at, "\"%s\" is one of every object's in JavaScript, so its default would never be used: use another name", name)
+				w.spoilTarget(target)
+				continue
+			}
 			out = append(out, w.bindTarget(target, w.present(w.object(initial)), constant)...)
 			continue
 		}
 		out = append(out, w.bindTarget(target, from.read(name, at), constant)...)
 	}
 	return out
+}
+
+// everyObjects are the members that every object of JavaScript has.
+var everyObjects = map[string]bool{
+	"constructor": true, "hasOwnProperty": true, "isPrototypeOf": true, "propertyIsEnumerable": true, "toLocaleString": true, "toString": true,
+	"valueOf": true, "__proto__": true, "__defineGetter__": true, "__defineSetter__": true, "__lookupGetter__": true, "__lookupSetter__": true,
 }
 
 // takeElements declares the names of [x, , y].

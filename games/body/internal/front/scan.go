@@ -138,6 +138,12 @@ func assigned(n ast.Node, found func(name string, member bool)) {
 				target(el)
 			}
 		}
+	case *ast.CallExpression: // Object.assign(o, ...)
+		if d, ok := n.Callee.(*ast.DotExpression); ok && d.Identifier.Name == "assign" && len(n.ArgumentList) > 0 {
+			if id := root(n.ArgumentList[0]); id != nil {
+				found(id.Name.String(), true)
+			}
+		}
 	case *ast.UnaryExpression:
 		if n.Operator == token.INCREMENT || n.Operator == token.DECREMENT {
 			target(n.Operand)

@@ -98,7 +98,10 @@ func (w *walker) declaration(d *ast.LexicalDeclaration) (out []tree.Stmt) {
 		if b.Initializer != nil {
 			out = append(out, w.initialised(b, d.Token == token.CONST)...)
 		} else if plain {
-			w.flow.clear(w.declare(id, badType, false))
+			if w.flow.clear(w.declare(id, badType, false)); len(w.flow.unset) > maxFacts {
+				w.errorf(id.Idx, "more than %d variables have no value yet: give each one where it is declared", maxFacts)
+				return out
+			}
 		} // else it is a syntax error
 	}
 	return out
@@ -185,23 +188,30 @@ func (w *walker) giveBack(e ast.Expression) []tree.Stmt {
 func (w *walker) giveThing(t thing) []tree.Stmt {
 	parts := t.parts()
 	r, made := t.(*record)
+	refuse := func(format string, args ...any) []tree.Stmt {
+		w.errorf(t.Pos(), format, args...)
+		if !w.returns { // so that callers are not refused as well
+			w.returns, w.result = true, badType
+		}
+		return nil
+	}
 	switch {
 	case len(parts) == 0:
-		w.errorf(t.Pos(), "\"%s\" always returns %s: name that where it is called", w.symbol.name, t.called())
-		return nil
+		return refuse("\"%s\" always returns %s: name that where it is called", w.symbol.name, t.called())
 	case made && r.foreign():
-		w.errorf(t.Pos(), "\"%s\" returns an object that it was given: make one of its own, as in return { ...%s }", w.symbol.name, t.called())
-		return nil
+		return refuse("\"%s\" returns an object that it was given: make one of its own, as in return { ...%s }", w.symbol.name, t.called())
+	case made && r.repeated(map[string]bool{}):
+		return refuse("\"%s\" returns one object under two names, which would be two where it is called: copy it, as in { ...it }", w.symbol.name)
+	case w.returns && w.gives == nil && w.result.Kind == tree.Bad:
+		return nil // that was told
 	case w.returns && w.gives == nil:
-		w.errorf(t.Pos(), "\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, t.called())
-		return nil
+		return refuse("\"%s\" returns %s elsewhere, so it cannot return %s", w.symbol.name, w.result, t.called())
 	case w.gives == nil:
 		w.returns, w.gives = true, t
 	default:
 		both, ok := sameThing(w.gives, t)
 		if !ok {
-			w.errorf(t.Pos(), "\"%s\" returns %s elsewhere, whose members or their types are others than those of %s: give both the same, in one order", w.symbol.name, w.gives.called(), t.called())
-			return nil
+			return refuse("\"%s\" returns %s elsewhere, whose members or their types are others than those of %s: give both the same, in one order", w.symbol.name, w.gives.called(), t.called())
 		}
 		w.gives = both
 	}
@@ -353,7 +363,7 @@ func (w *walker) forOf(s *ast.ForOfStatement) []tree.Stmt {
 		w.inside(t, func() { w.block(s.Body) })
 		return nil
 	}
-	w.forget(s.Body)
+	w.forget(d.Target, s.Body)
 	start := w.flow.clone()
 	n := &tree.ForOf{At: s.For, Target: t.Target, Of: of}
 	object := tree.Type{Kind: tree.Object, Of: of}
@@ -388,9 +398,16 @@ func (w *walker) overWhat(s *ast.ForOfStatement, d *ast.ForDeclaration) (*schema
 	return nil, nil
 }
 
+// maxCases is how many cases a switch has: each is a block around those before it.
+const maxCases = 500
+
 func (w *walker) switchStmt(s *ast.SwitchStatement) []tree.Stmt {
 	t := &target{Target: &tree.Target{Name: "switch"}, labels: w.takeLabels()}
 	n := &tree.Switch{Target: t.Target, X: w.present(w.value(s.Discriminant)), Default: -1}
+	if len(s.Body) > maxCases {
+		w.errorf(s.Body[maxCases].Idx0(), "a switch has %d cases at most: look the value up in a table of constants", maxCases)
+		return nil
+	}
 	w.push()
 	defer w.pop()
 	for _, c := range s.Body {

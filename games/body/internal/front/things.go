@@ -3,6 +3,7 @@ package front
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/grafana/sobek/ast"
@@ -70,6 +71,7 @@ type record struct {
 	name  string
 	keys  []string    // nil of a list
 	elems []tree.Expr // values and things
+	count int         // of the values in it, as it was written
 	bound bool        // its values are in variables of a name
 	own   bool        // made here, so its values may be assigned
 }
@@ -106,7 +108,7 @@ func (r *record) shape() string {
 	b.WriteByte('{')
 	for i, x := range r.elems {
 		if r.keys != nil {
-			b.WriteString(r.keys[i] + ":")
+			b.WriteString(strconv.Quote(r.keys[i]) + ":")
 		}
 		if t, ok := x.(thing); ok {
 			b.WriteString(t.shape())
@@ -172,10 +174,11 @@ func (r *record) memberName(i int) string {
 
 // index is where a member is; -1 for none.
 func (r *record) index(name string) int {
-	for i := range r.elems {
-		if r.keys != nil && r.keys[i] == name || r.keys == nil && fmt.Sprint(i) == name {
-			return i
-		}
+	if r.keys != nil {
+		return slices.Index(r.keys, name)
+	}
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(r.elems) && strconv.Itoa(i) == name {
+		return i
 	}
 	return -1
 }
@@ -241,11 +244,10 @@ func (w *walker) objectLiteral(e *ast.ObjectLiteral) tree.Expr {
 		case r.index(name) >= 0:
 			return w.bad(at, "\"%s\" is there twice", name)
 		}
-		x := w.present(w.object(value))
-		if x.Type().Kind == tree.Bad {
+		if x := w.add(r, value); x != nil {
 			return x
 		}
-		r.keys, r.elems = append(r.keys, name), append(r.elems, x)
+		r.keys = append(r.keys, name)
 	}
 	return r
 }
@@ -274,7 +276,10 @@ func (w *walker) spreadInto(r *record, s *ast.SpreadElement, copied map[string]b
 		if r.index(name) >= 0 {
 			return w.bad(at, "\"%s\" is there twice", name)
 		}
-		r.keys, r.elems = append(r.keys, name), append(r.elems, x.(thing).member(w, name, at))
+		if bad := w.append(r, x.(thing).member(w, name, at), at); bad != nil {
+			return bad
+		}
+		r.keys = append(r.keys, name)
 		copied[name] = true
 	}
 	return nil
@@ -305,8 +310,9 @@ func (w *walker) listLiteral(e *ast.ArrayLiteral) tree.Expr {
 		if c == nil {
 			return &tree.NullLit{Node: node(e, badType)}
 		}
-		at := w.files.Position(e.LeftBracket)
-		return &view{Node: node(e, thingNode), name: listName, key: at.String(), all: []*constant{c}}
+		// What a parameter stands for in it is another thing in each instance.
+		key := fmt.Sprintf("%d in %s", e.LeftBracket, w.in.key)
+		return &view{Node: node(e, thingNode), name: listName, key: key, all: []*constant{c}}
 	}
 	r := &record{Node: node(e, thingNode), own: true}
 	for _, el := range e.Value {
@@ -316,13 +322,41 @@ func (w *walker) listLiteral(e *ast.ArrayLiteral) tree.Expr {
 		case *ast.SpreadElement:
 			return w.bad(s.Expression.Idx0()-3, "a list's elements are written one by one")
 		}
-		x := w.present(w.object(el))
-		if x.Type().Kind == tree.Bad {
+		if x := w.add(r, el); x != nil {
 			return x
 		}
-		r.elems = append(r.elems, x)
 	}
 	return r
+}
+
+// maxParts is how many values an object or a list that a body makes has, and how many
+// are passed to a helper: browsers take no function with a thousand.
+const maxParts = 400
+
+// add walks one more member of a record; the result is nil unless that was refused.
+func (w *walker) add(r *record, e ast.Expression) tree.Expr {
+	if name, at := w.changes(r, e); name != "" {
+		return w.bad(at, "\"%s\" is assigned in an object or a list that it is in: do that before", name)
+	}
+	x := w.present(w.object(e))
+	if x.Type().Kind == tree.Bad {
+		return x
+	}
+	return w.append(r, x, e.Idx0())
+}
+
+// append adds a member to a record; the result is nil unless that was refused.
+func (w *walker) append(r *record, x tree.Expr, at file.Idx) tree.Expr {
+	if t, ok := x.(thing); ok {
+		r.count += len(t.parts())
+	} else {
+		r.count++
+	}
+	if r.count > maxParts {
+		return w.bad(at, "an object or a list that a body makes has %d values at most, with those of the objects in it: keep more in fields, or among the constants at the top level", maxParts)
+	}
+	r.elems = append(r.elems, x)
+	return nil
 }
 
 // isConstant reports whether an expression in a body is made of what is constant, by
@@ -416,7 +450,7 @@ func (w *walker) partVar(id *ast.Identifier, i int, name string, t tree.Type) *t
 	v := w.partVars[key]
 	if v == nil {
 		v = &tree.Var{Name: name, Type: t, Assigned: true}
-		w.partVars[key] = v
+		w.partVars[key], w.held[v] = v, true
 	}
 	w.grow(v, t, id.Idx)
 	w.flow.set(v, t)
@@ -501,6 +535,32 @@ func (r *record) foreign() bool {
 	return !r.own || slices.ContainsFunc(r.elems, func(x tree.Expr) bool {
 		in, ok := x.(*record)
 		return ok && in.foreign()
+	})
+}
+
+// refers reports whether a record, or one in it, is one of the body's variables, so that it
+// changes when they do.
+func (r *record) refers() bool {
+	return r.bound || slices.ContainsFunc(r.elems, func(x tree.Expr) bool {
+		in, ok := x.(*record)
+		return ok && in.refers()
+	})
+}
+
+// repeated reports whether the same object is in a record twice, under two names.
+func (r *record) repeated(seen map[string]bool) bool {
+	if parts := r.parts(); r.bound && len(parts) > 0 {
+		if v, ok := parts[0].(*tree.VarRef); ok {
+			key := fmt.Sprintf("%p %s", v.Var, r.shape())
+			if seen[key] {
+				return true
+			}
+			seen[key] = true
+		}
+	}
+	return slices.ContainsFunc(r.elems, func(x tree.Expr) bool {
+		in, ok := x.(*record)
+		return ok && in.repeated(seen)
 	})
 }
 

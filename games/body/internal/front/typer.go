@@ -11,8 +11,13 @@ import (
 	"gamehoster/games/schema"
 )
 
-// maxInstances bounds how many versions of helpers one game may need.
-const maxInstances = 2000
+// Bounds of what one game costs: how many versions of helpers it needs, how often one is
+// walked, and how many expressions all walks go over.
+const (
+	maxInstances = 2000
+	maxWalks     = 40
+	maxSteps     = 1 << 20
+)
 
 // typer gives types. It works on function instances: a function together with
 // the types of its arguments and whether it runs in server bodies. An instance
@@ -28,6 +33,8 @@ type typer struct {
 	eval      *eval.Evaluator
 	tables    map[string]*tree.Table // by the view's key
 	spread    map[string]elementsOf  // likewise
+	steps     int                    // expressions that were walked
+	copies    int                    // of constants; see maxCopies
 	library   bool                   // the intrinsics are there
 	calls     []*symbol              // the functions being walked, outermost first
 }
@@ -35,7 +42,8 @@ type typer struct {
 // instance is a function for given argument types.
 type instance struct {
 	fn     *tree.Func
-	gives  thing // in place of a value
+	key    string // among the instances; empty for a constant's
+	gives  thing  // in place of a value
 	report report
 	callee map[*instance]bool // of the last walk
 }
@@ -107,14 +115,14 @@ func (t *typer) request(s *symbol, args []argument, server bool) (in *instance, 
 	if in := t.instances[key]; in != nil {
 		return in, ""
 	}
-	if len(t.instances) >= maxInstances {
+	if len(t.instances) >= maxInstances || t.steps > maxSteps {
 		return nil, "the helpers of this game are called with too many different types"
 	}
-	in = &instance{fn: &tree.Func{Name: s.name, At: s.at, Server: server, Library: t.library}}
+	in = &instance{key: key, fn: &tree.Func{Name: s.name, At: s.at, Server: server, Library: t.library}}
 	in.report.files = t.files
 	t.instances[key] = in
 	t.calls = append(t.calls, s)
-	w := &walker{typer: t, symbol: s, in: in, args: args, vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}, broken: map[*tree.Var]bool{}}
+	w := &walker{typer: t, symbol: s, in: in, args: args, vars: map[*ast.Identifier]*tree.Var{}, partVars: map[partOf]*tree.Var{}, held: map[*tree.Var]bool{}, broken: map[*tree.Var]bool{}}
 	w.run()
 	t.calls = t.calls[:len(t.calls)-1]
 	return in, ""
@@ -129,6 +137,7 @@ type walker struct {
 
 	vars     map[*ast.Identifier]*tree.Var // by declaration, kept from walk to walk
 	partVars map[partOf]*tree.Var          // likewise
+	held     map[*tree.Var]bool            // those among partVars
 	broken   map[*tree.Var]bool            // those that were given what they cannot hold, as was told
 
 	changed bool // a type grew: walk again
@@ -171,12 +180,15 @@ type target struct {
 // run walks until nothing changes. Types only grow, and each variable's at
 // most twice, so it ends.
 func (w *walker) run() {
-	for {
+	for walks := 0; ; walks++ {
 		w.changed = false
-		w.in.report.list, w.in.report.seen = nil, nil
+		w.in.report = report{files: w.files}
 		w.in.callee = map[*instance]bool{}
-		w.walk()
-		if !w.changed {
+		if w.walk(); !w.changed {
+			return
+		}
+		if walks == maxWalks || w.steps > maxSteps {
+			w.errorf(w.symbol.at, "what the variables of \"%s\" hold depends on too many others: give those that begin with null something else, or split the function", w.symbol.name)
 			return
 		}
 	}

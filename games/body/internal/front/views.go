@@ -20,7 +20,7 @@ import (
 type view struct {
 	tree.Node
 	name   string // as in LEVELS or LEVELS[].speed
-	key    string // the name, and the file that it is of
+	key    string // tells it from every other; the file that it is of, and how it is got to
 	all    []*constant
 	levels []tree.Level
 	path   []tree.Expr
@@ -82,7 +82,7 @@ func (w *walker) useConstant(s *symbol, at file.Idx) tree.Expr {
 		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
 	}
 	n := tree.Node{At: at, T: tree.Type{Kind: tree.Constants}}
-	return w.settle(&view{Node: n, name: s.name, key: s.module.path + ":" + s.name, all: []*constant{c}})
+	return w.settle(&view{Node: n, name: s.name, key: strconv.Quote(s.module.path) + s.name, all: []*constant{c}})
 }
 
 // settle gives a view, or the value that it stands for if it has come to values.
@@ -136,9 +136,9 @@ func (w *walker) read(v *view) tree.Expr {
 }
 
 // onward is a view of parts of v's parts.
-func (v *view) onward(step string, parts []*constant) *view {
+func (v *view) onward(step, key string, parts []*constant) *view {
 	return &view{
-		Node: v.Node, name: v.name + step, key: v.key + step,
+		Node: v.Node, name: v.name + step, key: v.key + key,
 		all: parts, levels: slices.Clip(v.levels), path: slices.Clip(v.path),
 	}
 }
@@ -158,7 +158,7 @@ func (v *view) member(w *walker, name string, at file.Idx) tree.Expr {
 			parts = append(parts, p.key(name))
 		}
 	}
-	return w.settle(v.onward("."+name, parts))
+	return w.settle(v.onward("."+name, "."+strconv.Quote(name), parts)) // a name may have dots and brackets in it
 }
 
 // viewIndex is v[X].
@@ -173,8 +173,7 @@ func (w *walker) viewIndex(v *view, e *ast.BracketExpression) tree.Expr {
 	if i, ok := w.fold(x); ok {
 		return w.viewAt(v, i, e.Member.Idx0())
 	}
-	level, parts := w.elements(v)
-	return w.further(v, "[]", level, x, parts)
+	return w.further(v, x, e.LeftBracket)
 }
 
 // viewAt is an element whose index is known.
@@ -186,21 +185,38 @@ func (w *walker) viewAt(v *view, i float64, at file.Idx) tree.Expr {
 		}
 		parts = append(parts, p.list[int(i)])
 	}
-	return w.settle(v.onward(fmt.Sprintf("[%v]", i), parts))
+	step := fmt.Sprintf("[%v]", i)
+	return w.settle(v.onward(step, step, parts))
 }
 
 // elements are the elements of all that a view may be, one after the other, and how
-// many each has.
-func (w *walker) elements(v *view) (tree.Level, []*constant) {
-	e, ok := w.spread[v.key]
-	if !ok {
-		for _, p := range v.all {
-			e.level.Lens = append(e.level.Lens, len(p.list))
-			e.parts = append(e.parts, p.list...)
-		}
-		w.spread[v.key] = e
+// many each has; false where they are too many. Those of objects are in the order of the
+// first one's names, which all of them must have.
+func (w *walker) elements(v *view, at file.Idx) (e elementsOf, ok bool) {
+	if e, ok = w.spread[v.key]; ok {
+		return e, true
 	}
-	return e.level, e.parts
+	e.level.Keys = v.all[0].keys
+	for _, p := range v.all {
+		if !w.afford(len(p.list), at) {
+			return e, false
+		}
+		list := p.list
+		if !slices.Equal(p.keys, e.level.Keys) {
+			list = nil
+			for _, k := range e.level.Keys {
+				list = append(list, p.key(k))
+			}
+			if len(p.keys) != len(list) || slices.Contains(list, nil) {
+				w.errorf(at, "what %s may be has different names", v.name)
+				return e, false
+			}
+		}
+		e.level.Lens = append(e.level.Lens, len(list))
+		e.parts = append(e.parts, list...)
+	}
+	w.spread[v.key] = e
+	return e, true
 }
 
 // viewName is v[X] of an object, whose index is a name.
@@ -219,30 +235,24 @@ func (w *walker) viewName(v *view, e *ast.BracketExpression) tree.Expr {
 	if s, ok := x.(*tree.StrLit); ok {
 		return v.member(w, s.Value, e.Member.Idx0())
 	}
-	keys := v.all[0].keys
-	level := tree.Level{Keys: keys}
-	var parts []*constant
-	for _, p := range v.all {
-		if len(p.keys) != len(keys) {
-			return w.bad(e.LeftBracket, "what %s may be has different names", v.name)
-		}
-		level.Lens = append(level.Lens, len(keys))
-		for _, k := range keys {
-			part := p.key(k)
-			if part == nil {
-				return w.bad(e.LeftBracket, "what %s may be has different names", v.name)
-			}
-			parts = append(parts, part)
-		}
-	}
-	return w.further(v, "[]", level, x, parts)
+	return w.further(v, x, e.LeftBracket)
 }
 
-func (w *walker) further(v *view, step string, level tree.Level, x tree.Expr, parts []*constant) tree.Expr {
-	n := v.onward(step, parts)
-	n.levels = append(n.levels, level)
+// further is the element of a view that x tells when the game runs.
+func (w *walker) further(v *view, x tree.Expr, at file.Idx) tree.Expr {
+	e, ok := w.elements(v, at)
+	if !ok {
+		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
+	}
+	return w.settle(v.chosen("[]", e, x))
+}
+
+// chosen is a view of the parts of v's parts among which x chooses.
+func (v *view) chosen(step string, e elementsOf, x tree.Expr) *view {
+	n := v.onward(step, step, e.parts)
+	n.levels = append(n.levels, e.level)
 	n.path = append(n.path, x)
-	return w.settle(n)
+	return n
 }
 
 // unit is a character of a str among the constants: "#..#"[x] or MAP[y][x]. The texts
@@ -282,7 +292,7 @@ func (w *walker) eitherView(test tree.Expr, a, b *view, at file.Idx) tree.Expr {
 	which := &tree.Cond{Node: n, Test: test, Then: &tree.NumberLit{Node: n}, Else: &tree.NumberLit{Node: n, Value: 1}}
 	name := a.name + " or " + b.name
 	v := &view{Node: tree.Node{At: at, T: thingNode}, name: name, key: "(" + a.key + "|" + b.key + ")"}
-	return w.further(v, "", tree.Level{Lens: []int{2}}, which, []*constant{a.all[0], b.all[0]})
+	return w.settle(v.chosen("", elementsOf{tree.Level{Lens: []int{2}}, []*constant{a.all[0], b.all[0]}}, which))
 }
 
 func howMany(n int) string {
@@ -306,15 +316,14 @@ func (w *walker) forOfTable(s *ast.ForOfStatement, d *ast.ForDeclaration, v *vie
 	read := func() tree.Expr { return &tree.VarRef{Node: tree.Node{At: s.For, T: number}, Var: i} }
 	count := func(n float64) tree.Expr { return &tree.NumberLit{Node: tree.Node{At: s.For, T: number}, Value: n} }
 	length := v.member(w, "length", s.For)
-	level, parts := w.elements(v)
 	at := &tree.Var{Name: "at", Type: number, Const: true}
-	x := w.further(v, "[]", level, &tree.VarRef{Node: tree.Node{At: s.For, T: number}, Var: at}, parts)
+	x := w.further(v, &tree.VarRef{Node: tree.Node{At: s.For, T: number}, Var: at}, s.For)
 	n := &tree.Loop{
 		At: s.For, Target: &tree.Target{Name: "each"},
 		Test: &tree.Binary{Node: tree.Node{At: s.For, T: boolean}, Op: tree.Lt, X: read(), Y: length},
 		Step: &tree.Assign{Node: tree.Node{At: s.For, T: number}, Target: read(), Op: tree.Add, X: count(1), Old: true},
 	}
-	w.forget(s.Body)
+	w.forget(d.Target, s.Body)
 	start := w.flow.clone()
 	n.Body = []tree.Stmt{&tree.Decl{Var: at, X: read()}}
 	w.inside(&target{Target: n.Target, loop: true, labels: w.takeLabels()}, func() {
