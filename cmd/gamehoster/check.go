@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,24 +61,27 @@ func noGame(dir string) error {
 	}
 	where := ""
 	if below := gamesBelow(dir); below != "" {
-		where = "; " + below + " has some"
+		where = "; there are games in " + below
 	}
 	return fmt.Errorf("there is no game in %s: a game is a folder with a %s%s", dir, games.DefinitionFile, where)
 }
 
-// gamesBelow is a folder of games that is not far below dir, as in the project's own
-// folder or in a games root; empty where there is none.
+// gamesBelow names the folders of games that are not far below dir, as in the project's
+// own folder or in a games root; empty where there are none.
 func gamesBelow(dir string) string {
+	var all []string
 	for _, pattern := range []string{"*/*", "*/*/*"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern, games.DefinitionFile)) // the pattern is a good one
 		for _, f := range found {
 			game := filepath.Dir(f)
-			if rel, err := filepath.Rel(dir, game); err == nil && !hidden(rel) {
-				return filepath.Dir(game)
+			folder := filepath.Dir(game)
+			if rel, err := filepath.Rel(dir, game); err == nil && !hidden(rel) && !slices.Contains(all, folder) {
+				all = append(all, folder)
 			}
 		}
 	}
-	return ""
+	const most = 4 // that are a help
+	return strings.Join(all[:min(len(all), most)], ", ")
 }
 
 // hidden reports whether a part of the path is passed over where games are looked for.

@@ -149,8 +149,8 @@ func TestCheck(t *testing.T) {
 	for of, want := range map[string]string{
 		"nowhere":            "nowhere: no such file or directory",
 		t.TempDir():          "there is no game in ",
-		".":                  "there is no game in .: a game is a folder with a gamehoster-game.json; all has some",
-		"..":                 "; " + filepath.Join("..", filepath.Base(dir), "all") + " has some",
+		".":                  "there is no game in .: a game is a folder with a gamehoster-game.json; there are games in all\n",
+		"..":                 "; there are games in " + filepath.Join("..", filepath.Base(dir), "all") + "\n",
 		"all/dots/player.js": "all/dots/player.js is a file; check the folder of its game",
 	} {
 		code, out = say(t, "check", of)
@@ -262,9 +262,10 @@ func TestDev(t *testing.T) {
 func TestDevAboveTheGamesSaysWhereTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	place(t, filepath.Join(dir, "games", "example.org", "dots"), dots)
-	below := regexp.QuoteMeta(filepath.Join(dir, "games", "example.org"))
+	place(t, filepath.Join(dir, "more", "dots"), dots)
+	place(t, filepath.Join(dir, ".git", "games", "dots"), dots)
 	out := start(t, "dev", dir)
-	out.until(t, below+" has games: gamehoster dev "+below+`\n`)
+	out.until(t, "There are games in "+regexp.QuoteMeta(filepath.Join(dir, "more")+", "+filepath.Join(dir, "games", "example.org"))+`\.\n`)
 }
 
 func TestDevOnABadLine(t *testing.T) {

@@ -90,7 +90,7 @@ func (c *devCommand) Run(env *environment) error {
 			fmt.Fprintf(env.stdout, "  There is no game in %s yet. A game is a folder with a %s;\n"+
 				"  it is served as soon as it is there.\n", c.Dir, games.DefinitionFile)
 			if below := gamesBelow(c.Dir); below != "" {
-				fmt.Fprintf(env.stdout, "  %s has games: gamehoster dev %[1]s\n", below)
+				fmt.Fprintf(env.stdout, "  There are games in %s.\n", below)
 			}
 		}
 		if bad := c.conditions(); !bad.Perfect() {
