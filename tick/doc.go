@@ -77,6 +77,10 @@
 // in there is per viewer: a viewer is its base, the number of its last send, and a
 // bit for each of the last 64 sends.
 //
+// Numbers that travel as steps are in the images as their steps. Such an image has the
+// row of which it was made beside it, and of that only what has changed is divided
+// again, once for all viewers and bases.
+//
 // While an instance has a thin viewer, for which shared fields are treated as
 // sent, the images go as far as the shared fields do. Without one they cost
 // nothing.

@@ -38,14 +38,42 @@ type gone struct {
 	send uint64 // at which it was found to be no more
 }
 
-// images are the parts of rows as sent, of one type.
+// images are the parts of rows as sent, of one type. Where numbers travel as steps there
+// is behind each image the row of which it was made: only what is not as it was there
+// has to be turned into steps.
 type images struct {
-	size int // bytes of one
-	buf  []byte
-	free []int32
+	size  int          // bytes of one
+	each  int          // bytes of a slot
+	steps *wire.Fields // makes them; nil where rows are their own images
+	buf   []byte
+	free  []int32
 }
 
-func (m *images) at(slot int32) []byte { return m.buf[int(slot)*m.size:][:m.size:m.size] }
+// newImages are none of type typ yet, wide ones where thin viewers are sent to.
+func (s *Shard) newImages(typ int, wide bool) images {
+	p := &s.plans[typ]
+	m := images{size: p.sent[1].End(), steps: p.steps}
+	if wide {
+		m.size = p.whole[1].End()
+	}
+	m.each = m.size
+	if m.steps != nil {
+		m.each *= 2
+	}
+	return m
+}
+
+func (m *images) at(slot int32) []byte { return m.buf[int(slot)*m.each:][:m.size:m.size] }
+
+// put makes the image of a row.
+func (m *images) put(slot int32, row []byte) {
+	if m.steps == nil {
+		copy(m.at(slot), row)
+		return
+	}
+	m.steps.Image(m.at(slot), row)
+	copy(m.buf[int(slot)*m.each:][m.size:m.each], row)
+}
 
 func (m *images) take() int32 {
 	if n := len(m.free); n > 0 {
@@ -57,8 +85,8 @@ func (m *images) take() int32 {
 		return 0
 	}
 	n := len(m.buf)
-	m.buf = append(m.buf, make([]byte, m.size)...)
-	return int32(n / m.size)
+	m.buf = append(m.buf, make([]byte, m.each)...)
+	return int32(n / m.each)
 }
 
 // history is what was sent of an instance, and when.
@@ -85,7 +113,7 @@ func (h *history) init(s *Shard) {
 	h.slots = 1 // the instance's
 	h.images = make([]images, len(s.layout.Types))
 	for i := range h.images {
-		h.images[i].size = s.plans[i].sent[1].End()
+		h.images[i] = s.newImages(i, false)
 	}
 	h.objects[0].image = h.images[schema.InstanceType].take()
 	h.given, h.nextShare = schema.FirstShared, schema.FirstShared
@@ -129,8 +157,9 @@ type column struct {
 	row        uint32 // its index
 
 	images      []byte
-	size        int
+	size, each  int
 	sent, whole *wire.Fields // as the owner sees them; whole is nil where only the sent ones count
+	steps       *wire.Fields // as of images
 }
 
 // next is the next row's id; not ok at the end.
@@ -155,7 +184,7 @@ func (in *Instance) columns() []column {
 	list := s.scratch.columns
 	for typ := range list {
 		t, m, p := &s.layout.Types[typ], &h.images[typ], &s.plans[typ]
-		c := column{rows: in.block[t.Rows:][:in.count(typ)*t.Stride], stride: t.Stride, images: m.buf, size: m.size, sent: p.sent[1]}
+		c := column{rows: in.block[t.Rows:][:in.count(typ)*t.Stride], stride: t.Stride, images: m.buf, size: m.size, each: m.each, sent: p.sent[1], steps: m.steps}
 		if h.wide {
 			c.whole = p.whole[1]
 		}
@@ -189,12 +218,16 @@ func (in *Instance) walk() {
 		c.at += c.stride
 		c.row++
 		if c.size > 0 {
-			image := c.images[int(o.image)*c.size:][:c.size:c.size]
-			if c.sent.Differ(row, image) {
+			image := c.images[int(o.image)*c.each:][:c.size:c.size]
+			now := row
+			if c.steps != nil {
+				now = in.step(c, o, row)
+			}
+			if c.sent.Differ(now, image) {
 				o.sent = in.sends
-				in.replace(o, row, image)
-			} else if c.whole != nil && c.whole.Differ(row, image) {
-				in.replace(o, row, image)
+				in.replace(o, now, image)
+			} else if c.whole != nil && c.whole.Differ(now, image) {
+				in.replace(o, now, image)
 			}
 		}
 		if le.Uint32(row[schema.RowMark:])&schema.MarkWritten != 0 {
@@ -213,6 +246,16 @@ func (in *Instance) walk() {
 		}
 	}
 	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
+}
+
+// step is the image of a row, of which numbers travel as steps. It is valid until the
+// next one.
+func (in *Instance) step(c *column, o *object, row []byte) []byte {
+	slot := c.images[int(o.image)*c.each:][:c.each]
+	image, last := slot[:c.size], slot[c.size:]
+	now := in.shard.scratch.image[:c.size]
+	c.steps.NextImage(now, row, image, last)
+	return now
 }
 
 // stays finds the row of a known object among the rows of its type that come next, and
@@ -314,7 +357,7 @@ func (in *Instance) insert() {
 		row := in.row(int(o.typ), int(o.row))
 		m := &h.images[o.typ]
 		o.image = m.take()
-		copy(m.at(o.image), row)
+		m.put(o.image, row)
 		if in.shard.rules.view {
 			o.slot = h.takeSlot()
 		}
@@ -395,17 +438,13 @@ func (in *Instance) rewrite(wide bool) {
 	h := &in.history
 	h.wide = wide
 	for i := range h.images {
-		f := in.shard.plans[i].sent[1]
-		if wide {
-			f = in.shard.plans[i].whole[1]
-		}
-		h.images[i] = images{size: f.End()}
+		h.images[i] = in.shard.newImages(i, wide)
 	}
 	for i := range h.objects {
 		o := &h.objects[i]
 		m := &h.images[o.typ]
 		o.image = m.take()
-		copy(m.at(o.image), in.row(int(o.typ), int(o.row)))
+		m.put(o.image, in.row(int(o.typ), int(o.row)))
 	}
 }
 

@@ -106,15 +106,19 @@ type Shard struct {
 // plan is the fields of a type that deltas have, as the public sees them and as the
 // owner does.
 type plan struct {
-	sent  [2]*wire.Fields
+	sent  [2]*wire.Fields // in images
 	whole [2]*wire.Fields // for thin viewers
+	steps *wire.Fields    // of rows, to make images of them; nil where a row is its own
 }
 
 func newPlans(w *wire.Schema) []plan {
 	list := make([]plan, w.Types())
 	for i := range list {
 		for k, owner := range []bool{false, true} {
-			list[i].sent[k], list[i].whole[k] = w.Fields(i, wire.Sent, owner), w.Fields(i, wire.Whole, owner)
+			list[i].sent[k], list[i].whole[k] = w.Fields(i, wire.Sent, owner).Stepped(), w.Fields(i, wire.Whole, owner).Stepped()
+		}
+		if f := w.Fields(i, wire.Sent, true); f.Stepped() != f {
+			list[i].steps = f
 		}
 	}
 	return list
@@ -138,6 +142,7 @@ type scratch struct {
 	record  []byte   // a command record
 	skips   []skip   // of the tick that is being run
 	columns []column // by type: rows of a walk
+	image   []byte   // that an object is to have
 	fresh   []object // found by the walk
 	ids     []uint32 // to be sorted
 	relay   []uint64 // numbers of commands to relay
@@ -280,6 +285,7 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	b.record = make([]byte, s.layout.CommandStride)
 	b.skips = make([]skip, 0, skips)
 	b.columns = make([]column, len(s.layout.Types))
+	b.image = make([]byte, s.wire.MaxStride())
 	s.rules.views = newViewRules(def, s.layout, prog.Views)
 	if s.rules.view {
 		if err := s.initSight(); err != nil {

@@ -17,6 +17,8 @@ import (
 //	      | x      | y      | hp |       | score  | what others see ..
 //	own   | ff ff ff ff ff ff ff ff | ff 00 00 00 ff ff ff ff |
 type Fields struct {
+	images *images // nil where rows are their own
+
 	ops    []op
 	runs   []op // ops with neighbours that are copied as they are joined to one
 	groups []group

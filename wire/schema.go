@@ -64,7 +64,9 @@ func plan(t *schema.Type, tl *schema.TypeLayout, sub Subset, owner bool) *Fields
 		}
 		ops = append(ops, newOp(f, tl.Offsets[i]))
 	}
-	return newFields(ops)
+	f := newFields(ops)
+	f.images = newImages(ops)
+	return f
 }
 
 // Types is the number of types, the instance and the player included.

@@ -33,8 +33,6 @@
 // without the server fields, so that nothing of them reaches a browser.
 package schema
 
-import "math"
-
 // Kind is the type of a field's value.
 type Kind uint8
 
@@ -124,7 +122,8 @@ func (q *Quant) Encode(v float64) uint32 {
 	} else if v > q.Max {
 		v = q.Max
 	}
-	return uint32(math.Floor(float64((v-q.Min)/q.Step) + 0.5))
+	// Of what is not negative the whole part is the floor.
+	return uint32(int64(float64((v-q.Min)/q.Step) + 0.5))
 }
 
 // Decode gives the number that the wire value u stands for.
