@@ -101,7 +101,9 @@ type Loop interface {
 	Adopt(fd int, early []byte, tag uint64) error
 
 	// Post wakes the loop and runs OnPost with m there. It reports false if the
-	// loop has stopped, in which case m is dropped.
+	// loop has stopped, in which case m is dropped. Posts do not overtake the sockets
+	// for long: when what OnPost posts again is delivered, so has been all that had
+	// arrived before the first Post, of however many connections.
 	Post(m Message) bool
 
 	// Stats are the counters since the start.

@@ -1,6 +1,7 @@
 package looptest
 
 import (
+	"net"
 	"slices"
 	"testing"
 
@@ -83,6 +84,40 @@ func testEndBehindData(t *testing.T, mk Make) {
 			if got := await.Value(t, data, "the data"); got != "last words" {
 				t.Errorf("got %q", got)
 			}
+		}
+	}
+}
+
+// testPostsTakeTheirTurn wants what has arrived before a post to be told before what that
+// posts again is delivered, of however many connections: who posts twice knows then up to
+// when everything has been read.
+func testPostsTakeTheirTurn(t *testing.T, mk Make) {
+	const n = 300 // more than one look at the sockets finds
+	r, opened, _ := open(t, mk, loop.Config{})
+	heard := 0
+	r.onData = func(loop.Handle, []byte) { heard++ }
+	var all []*net.TCPConn
+	for range n {
+		all = append(all, r.connect("", 0))
+		await.Value(t, opened, "OnOpen")
+	}
+	for range 5 {
+		held, gate, told := make(chan struct{}), make(chan struct{}), make(chan int, 1)
+		r.loop.Post(func() {
+			close(held)
+			<-gate
+			heard = 0
+			r.loop.Post(func() {
+				r.loop.Post(func() { told <- heard })
+			})
+		})
+		await.Value(t, held, "the loop to be held up")
+		for _, c := range all {
+			write(t, c, "here")
+		}
+		close(gate)
+		if got := await.Value(t, told, "the second post"); got != n {
+			t.Errorf("%d of %d connections were read", got, n)
 		}
 	}
 }

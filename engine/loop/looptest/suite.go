@@ -50,6 +50,7 @@ func Run(t *testing.T, mk Make) {
 		{"PostFromManyGoroutines", testPosts},
 		{"PostBeforeRun", testPostBeforeRun},
 		{"PostThenAdopt", testPostThenAdopt},
+		{"PostsTakeTheirTurn", testPostsTakeTheirTurn},
 		{"StopTellsEveryone", testStop},
 		{"StopLeavesNothing", testLeaks},
 		{"StopBeforeRun", testStopBeforeRun},

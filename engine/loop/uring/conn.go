@@ -179,6 +179,7 @@ func (l *Loop) received(e *completion) {
 	case c.alive():
 		l.ring.publish() // the pool ran dry, or the queue overflowed
 		l.listenTo(c)
+		l.again = true
 	default:
 		l.release(c)
 	}

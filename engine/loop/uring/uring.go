@@ -75,6 +75,7 @@ type Loop struct {
 	wish    int64        // when the next tick is wanted
 	woke    int64        // when the last wait ended
 	broken  error        // of the ring; the loop ends with it
+	again   bool         // receives ended early in the last deliver and were started anew
 	spills  int          // times that completions did not fit into the queue
 	dry     int          // receives that ended because the pool was empty
 
@@ -186,6 +187,12 @@ func (l *Loop) turn() (last bool) {
 	l.mail.wake()
 	l.collect()
 	l.deliver()
+	// Those for which there was no buffer have their turn, too, before anything else has:
+	// a loop whose ticks are late would never come to the last of them.
+	for rest := 2 * (len(l.conns.all)/int(l.sizes.full()) + 1); l.again && rest > 0 && l.broken == nil; rest-- {
+		l.look()
+		l.deliver()
+	}
 	last = l.hear()
 	l.timers()
 	return last
@@ -206,7 +213,7 @@ func (l *Loop) sleep(asleep bool) {
 	gather = min(max(gather, 0), timeout)
 	switch {
 	case !asleep || timeout == 0:
-		l.fail(l.ring.wait(0, 0, 0))
+		l.look()
 	case l.ring.gathers():
 		n := uint32(1)
 		if gather >= int64(time.Microsecond) { // which is the kernel's unit
@@ -222,6 +229,20 @@ func (l *Loop) sleep(asleep bool) {
 		}
 	}
 	l.woke = loop.Now()
+}
+
+// look takes what has come and does not wait. The kernel gives a few completions to a call
+// that waits for none, twenty or so, and has to be asked until there are no more: were
+// there a tick after each few, a loop whose ticks are late would read next to nothing.
+func (l *Loop) look() {
+	for full := int(l.sizes.full()); l.broken == nil; {
+		before := len(l.inbox)
+		l.fail(l.ring.wait(0, 0, 0))
+		l.collect()
+		if n := len(l.inbox); n == before || n >= full {
+			return
+		}
+	}
 }
 
 // full is how many completions are not waited with.
@@ -262,6 +283,7 @@ func (l *Loop) collect() {
 
 // deliver tells the handler what was received.
 func (l *Loop) deliver() {
+	l.again = false
 	l.settle() // after collect, which may have found that sends failed
 	// Handlers flush, which may append to the inbox.
 	for i := 0; i < len(l.inbox); i++ {
