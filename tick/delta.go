@@ -18,15 +18,14 @@ import (
 // encoding is what has changed since a base.
 type encoding struct {
 	in      *Instance
+	plans   []plan // the shard's
 	sends   uint64 // the send that it is of
 	base    uint64
 	thin    bool
-	changed []int32 // indexes of what has; not in games with view bodies, where viewers look at what they hold
-	parts   []span  // by index: mask and values in buf, as seen by who does not own the object
-	buf     []byte
-	whole   []byte // all of them with their ids, as a delta has them
-	made    bool   // whole is valid
-	private bool   // an owner sees more of something than others do
+	parts   []span // by index: mask and values in buf, as seen by who does not own the object
+	buf     []byte // with ids: the list as a viewer has it that holds everything and owns nothing private
+	changed []int32
+	private bool // an owner sees more of something than others do
 }
 
 // span is bytes of a buffer; empty: not encoded yet.
@@ -45,18 +44,39 @@ func (v *Viewer) encoding() *encoding {
 	}
 	e := &b.encodings[b.turn%encodings]
 	b.turn++
-	*e = encoding{in: in, sends: in.sends, base: v.base, thin: v.thin, changed: e.changed[:0], parts: e.parts[:0], buf: e.buf[:0], whole: e.whole[:0]}
-	if in.shard.rules.view {
-		return e
+	n := len(in.history.objects)
+	*e = encoding{
+		in: in, plans: in.shard.plans, sends: in.sends, base: v.base, thin: v.thin,
+		parts: slices.Grow(e.parts[:0], n)[:n], buf: e.buf[:0], changed: e.changed[:0],
 	}
-	for i := range in.history.objects {
-		if o := &in.history.objects[i]; e.lists(o) {
-			f := e.fields(o)
-			e.private = e.private || f[0] != f[1]
-			e.changed = append(e.changed, int32(i))
-		}
+	if in.shard.rules.view {
+		clear(e.parts)
+	} else {
+		e.all()
 	}
 	return e
+}
+
+// all encodes everything that has changed.
+func (e *encoding) all() {
+	var w wire.ObjectWriter
+	buf := e.buf
+	for i := range e.in.history.objects {
+		o := &e.in.history.objects[i]
+		if !e.lists(o) {
+			continue
+		}
+		f := e.fields(o)
+		e.private = e.private || f[0] != f[1]
+		e.changed = append(e.changed, int32(i))
+		if f[0].Len() > 0 {
+			buf = w.ID(buf, o.id)
+			at := len(buf)
+			buf = e.append(buf, o, f[0], false)
+			e.parts[i] = span{int32(at), int32(len(buf))}
+		}
+	}
+	e.buf = buf
 }
 
 // lists reports whether the object has changed and has fields that deltas have.
@@ -73,7 +93,7 @@ func (e *encoding) stamp(o *object) uint64 {
 // fields are those of the object that a delta has, as the public and as its owner see
 // them.
 func (e *encoding) fields(o *object) *[2]*wire.Fields {
-	p := &e.in.shard.plans[o.typ]
+	p := &e.plans[o.typ]
 	if e.thin {
 		return &p.whole
 	}
@@ -87,6 +107,9 @@ func (e *encoding) append(dst []byte, o *object, f *wire.Fields, full bool) []by
 	if full || e.base < o.born {
 		return f.AppendFull(dst, image)
 	}
+	if !e.thin && o.before <= e.base && f.Few() && f == e.fields(o)[1] {
+		return f.AppendSet(dst, image, o.fields) // it has changed once: the commit has compared
+	}
 	base, ok := h.imageAt(o, e.base)
 	if !ok {
 		base = image
@@ -96,10 +119,6 @@ func (e *encoding) append(dst []byte, o *object, f *wire.Fields, full bool) []by
 
 // get is the public encoding of an object that has changed.
 func (e *encoding) get(i int) []byte {
-	if n := len(e.in.history.objects); len(e.parts) == 0 {
-		e.parts = slices.Grow(e.parts, n)[:n]
-		clear(e.parts)
-	}
 	x := &e.parts[i]
 	if x.at == x.end {
 		o := &e.in.history.objects[i]
@@ -108,22 +127,6 @@ func (e *encoding) get(i int) []byte {
 		x.end = int32(len(e.buf))
 	}
 	return e.buf[x.at:x.end]
-}
-
-// all is the list as a viewer has it that holds everything and owns nothing private.
-func (e *encoding) all() []byte {
-	if !e.made {
-		var w wire.ObjectWriter
-		objects, dst := e.in.history.objects, e.whole
-		for _, i := range e.changed {
-			o := &objects[i]
-			if f := e.fields(o)[0]; f.Len() > 0 {
-				dst = e.append(w.ID(dst, o.id), o, f, false)
-			}
-		}
-		e.whole, e.made = dst, true
-	}
-	return e.whole
 }
 
 // changed is the indexes of what the viewer holds and has changed since its base.
@@ -148,8 +151,8 @@ func (v *Viewer) delta(dst []byte, budget int) []byte {
 	dst = wire.Delta{Tick: in.sendTick, Base: v.baseTick, Processed: v.processed()}.Append(dst)
 	e := v.encoding()
 	if len(v.owed) == 0 && !in.shard.rules.view && (!e.private || v.player == 0) {
-		if all := e.all(); len(all) <= budget {
-			return append(dst, all...)
+		if len(e.buf) <= budget {
+			return append(dst, e.buf...)
 		}
 	}
 	over := v.list(e) > budget

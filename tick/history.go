@@ -23,6 +23,8 @@ type object struct {
 	image  int32  // slot in the images of its type
 	born   uint64 // send at which it was first there
 	sent   uint64 // send at which a sent field last changed
+	before uint64 // the one at which one had changed before that
+	fields uint64 // those that changed then, as wire.Fields.Changed has it for the owner
 	whole  uint64 // the same of all fields; kept only while there are thin viewers
 	wrote  uint64 // send at which a server body was last found to have written a shared field
 	spoilt uint64 // send at which a rewind was last found to have changed one in the past
@@ -207,12 +209,13 @@ func (in *Instance) walk() {
 		o := &h.objects[i]
 		c := &columns[o.typ]
 		row := c.rows[c.at:]
-		if len(row) == 0 || le.Uint32(row[schema.RowID:]) != o.id || rewound {
+		if len(row) == 0 || le.Uint64(row) != uint64(o.id) || rewound {
 			if !in.stays(o, c) {
 				in.lose(o)
 				continue
 			}
 			row = c.rest()
+			in.written(o, row)
 		}
 		o.row = c.row
 		c.at += c.stride
@@ -223,15 +226,12 @@ func (in *Instance) walk() {
 			if c.steps != nil {
 				now = in.step(c, o, row)
 			}
-			if c.sent.Differ(now, image) {
-				o.sent = in.sends
+			if x := c.sent.Changed(now, image); x != 0 {
+				o.before, o.sent, o.fields = o.sent, in.sends, x
 				in.replace(o, now, image)
 			} else if c.whole != nil && c.whole.Differ(now, image) {
 				in.replace(o, now, image)
 			}
-		}
-		if le.Uint32(row[schema.RowMark:])&schema.MarkWritten != 0 {
-			in.written(o, row)
 		}
 		if kept < i {
 			h.objects[kept] = *o

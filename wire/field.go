@@ -87,14 +87,6 @@ func (o *op) span() int {
 	return int(o.size)
 }
 
-// appendFast is append, at once for what most fields are.
-func (o *op) appendFast(dst, row []byte) []byte {
-	if o.code == opRaw && o.size == 4 {
-		return le.AppendUint32(dst, le.Uint32(row[o.off:]))
-	}
-	return o.append(dst, row)
-}
-
 func (o *op) append(dst, row []byte) []byte {
 	v := row[o.off:]
 	switch o.code {

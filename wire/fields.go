@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"math/bits"
+	"slices"
 )
 
 // Fields is a list of a type's fields, or of a command's, that travel together, in
@@ -17,44 +17,45 @@ import (
 //	      | x      | y      | hp |       | score  | what others see ..
 //	own   | ff ff ff ff ff ff ff ff | ff 00 00 00 ff ff ff ff |
 type Fields struct {
+	group          // of the first fields
 	images *images // nil where rows are their own
-
-	ops    []op
-	runs   []op // ops with neighbours that are copied as they are joined to one
-	groups []group
+	all    []op
+	runs   []op // all with neighbours that are copied as they are joined to one
 	size   int
-
-	from, to int      // all the fields lie in row[from:to]; both are multiples of 8
-	own      []uint64 // by eight bytes of row[from:to]: those that are of fields
-	steps    bool     // there are numbers that travel as steps: two may be the same step
+	most   int // bytes that an append puts at most, those that are put over again counted
+	end    int // all the fields lie in row[:end]; a multiple of 8
 }
 
-// group is up to 64 of the fields: a word's bits say which of them differ.
+// group is up to 56 of the fields, seven bytes of a mask: a word's bits say which of
+// them differ.
 type group struct {
 	ops   []op
-	lanes []lanes // by eight bytes
-	steps uint64  // the fields that travel as steps
+	lanes []*lanes // by eight bytes
+	steps uint64   // the fields that travel as steps
+	next  *group   // the fields after these; nil where there are none, as nearly always
 }
 
-// short is how many bytes are compared as fast without bytes.Equal.
-const short = 24
+const (
+	groupSize = 56
+	later     = 1 << 63 // a field of a later group
+)
 
-// lanes are eight bytes: the fields that have bytes in a set of the lower four of them,
-// and in one of the upper four.
-type lanes struct{ low, high [16]uint64 }
+// lanes are eight bytes of a row: the fields that have bytes in a set of the lower four
+// of them, and in one of the upper four.
+type lanes struct {
+	off       int
+	own       uint64 // those that are of fields of the group
+	low, high [16]uint64
+}
 
 func newFields(ops []op) *Fields {
-	f := &Fields{ops: ops}
-	for i, o := range ops {
-		from, to := int(o.off), int(o.off)+o.span()
-		if i == 0 {
-			f.from = from
-		}
-		f.from, f.to = min(f.from, from), max(f.to, to)
+	f := &Fields{all: ops}
+	for _, o := range ops {
+		f.end = max(f.end, int(o.off)+o.span())
 		f.size += o.width()
 		if n := len(f.runs); n > 0 && o.code <= opBool {
 			last := &f.runs[n-1]
-			if last.code <= opBool && int(last.off)+int(last.size) == from && int(last.size)+int(o.size) < 256 {
+			if last.code <= opBool && last.off+int32(last.size) == o.off && int(last.size)+int(o.size) < 256 {
 				last.code = opRaw
 				last.size += o.size
 				continue
@@ -62,29 +63,36 @@ func newFields(ops []op) *Fields {
 		}
 		f.runs = append(f.runs, o)
 	}
-	f.from, f.to = f.from&^7, (f.to+7)&^7
-	f.own = make([]uint64, (f.to-f.from)/8)
-	for rest := ops; len(rest) > 0; {
-		n := min(64, len(rest))
-		f.groups = append(f.groups, f.newGroup(rest[:n]))
-		rest = rest[n:]
-	}
+	f.end = (f.end + 7) &^ 7
+	f.most = f.MaskLen() + f.size + 8
+	f.group = newGroup(ops, f.end)
 	return f
 }
 
-func (f *Fields) newGroup(ops []op) group {
-	g := group{ops: ops, lanes: make([]lanes, len(f.own))}
+// newGroup makes a group of the fields, which lie in row[:end], and groups of those for
+// which it has no room.
+func newGroup(ops []op, end int) group {
+	g := group{lanes: make([]*lanes, end/8)}
+	if len(ops) > groupSize {
+		next := newGroup(ops[groupSize:], end)
+		g.next = &next
+		ops = ops[:groupSize]
+	}
+	g.ops = ops
+	for i := range g.lanes {
+		g.lanes[i] = &lanes{off: 8 * i}
+	}
 	for k := range ops {
 		o := &ops[k]
 		if o.code == opQuant {
 			g.steps |= 1 << k
-			f.steps = true
 		}
-		for at := int(o.off) - f.from; at < int(o.off)-f.from+o.span(); at++ {
-			f.own[at/8] |= 0xff << (8 * (at & 7))
-			half := &g.lanes[at/8].low
+		for at := int(o.off); at < int(o.off)+o.span(); at++ {
+			l := g.lanes[at/8]
+			l.own |= 0xff << (8 * (at & 7))
+			half := &l.low
 			if at&4 != 0 {
-				half = &g.lanes[at/8].high
+				half = &l.high
 			}
 			for set := range half {
 				if set>>(at&3)&1 == 1 {
@@ -93,23 +101,35 @@ func (f *Fields) newGroup(ops []op) group {
 			}
 		}
 	}
+	g.lanes = slices.DeleteFunc(g.lanes, func(l *lanes) bool { return l.own == 0 })
 	return g
 }
 
-// differ gives the fields of the group whose encodings in rows a and b differ.
-func (f *Fields) differ(g *group, a, b []byte) (fields uint64) {
-	p, q := a[f.from:f.to], b[f.from:f.to]
-	for i, own := range f.own {
-		if x := (le.Uint64(p) ^ le.Uint64(q)) & own; x != 0 {
+// Changed gives the fields whose encodings in rows a and b differ, bit k for field k.
+// Where there are more than few, bit 63 stands for all those that have no bit.
+func (g *group) Changed(a, b []byte) (fields uint64) {
+	for _, l := range g.lanes {
+		if x := (wordAt(a, l.off) ^ wordAt(b, l.off)) & l.own; x != 0 {
 			// A bit for each byte that is not zero.
 			x |= x >> 4
 			x |= x >> 2
 			x |= x >> 1
 			x = x & 0x0101010101010101 * 0x0102040810204080 >> 56
-			fields |= g.lanes[i].low[x&15] | g.lanes[i].high[x>>4]
+			fields |= l.low[x&15] | l.high[x>>4]
 		}
-		p, q = p[8:], q[8:]
 	}
+	if fields&g.steps != 0 {
+		fields = g.sameSteps(fields, a, b)
+	}
+	if g.next != nil && g.next.Changed(a, b) != 0 {
+		fields |= later
+	}
+	return fields
+}
+
+// sameSteps takes those of the fields away that travel as steps and are the same one in
+// both rows.
+func (g *group) sameSteps(fields uint64, a, b []byte) uint64 {
 	for x := fields & g.steps; x != 0; x &= x - 1 {
 		if k := bits.TrailingZeros64(x); g.ops[k].sameStep(a, b) {
 			fields &^= 1 << k
@@ -118,17 +138,55 @@ func (f *Fields) differ(g *group, a, b []byte) (fields uint64) {
 	return fields
 }
 
+// putMask puts the fields as a mask at buf[at:], and returns where it ends. Eight bytes
+// are written; those that are too many are free for what follows.
+func (g *group) putMask(buf []byte, at int, fields uint64) int {
+	putWord(buf, at, fields)
+	return at + (len(g.ops)+7)/8
+}
+
+// put puts the values of the fields at buf[at:], and returns where they end.
+func (g *group) put(buf []byte, at int, row []byte, fields uint64) int {
+	for ; fields != 0; fields &= fields - 1 {
+		o := &g.ops[bits.TrailingZeros64(fields)]
+		if o.code > opBool {
+			at = len(o.append(buf[:at], row))
+			continue
+		}
+		putWord(buf, at, wordAt(row, int(o.off&^7))>>(o.off&7*8&63))
+		at += int(o.size)
+	}
+	return at
+}
+
+// wordAt is the eight bytes at p[at:], and putWord puts them. With all three bounds told
+// the compiler has the least to check.
+func wordAt(p []byte, at int) uint64 { return le.Uint64(p[at : at+8 : at+8]) }
+
+func putWord(p []byte, at int, v uint64) { le.PutUint64(p[at:at+8:at+8], v) }
+
 // Len is the number of fields.
-func (f *Fields) Len() int { return len(f.ops) }
+func (f *Fields) Len() int { return len(f.all) }
+
+// Few reports whether each field has a bit in what Changed gives, so that AppendSet
+// takes it.
+func (f *Fields) Few() bool { return f.next == nil }
 
 // MaskLen is the number of bytes of a mask over the fields: 0 for no fields.
-func (f *Fields) MaskLen() int { return (len(f.ops) + 7) / 8 }
+func (f *Fields) MaskLen() int { return (len(f.all) + 7) / 8 }
 
 // MaxSize is the most bytes that all the values take, without a mask.
 func (f *Fields) MaxSize() int { return f.size }
 
 // End is how long a row must be for these fields: a multiple of 8.
-func (f *Fields) End() int { return f.to }
+func (f *Fields) End() int { return f.end }
+
+// room is dst as long as an append makes it at most, so that what it puts there need
+// not ask for room.
+func (f *Fields) room(dst []byte) []byte {
+	dst = slices.Grow(dst, f.most)
+	return dst[:cap(dst)]
+}
 
 // AppendAll appends the values of all fields.
 func (f *Fields) AppendAll(dst, row []byte) []byte {
@@ -145,7 +203,7 @@ func (f *Fields) AppendAll(dst, row []byte) []byte {
 
 // AppendFull appends a mask that has every field and the values of all.
 func (f *Fields) AppendFull(dst, row []byte) []byte {
-	n := len(f.ops)
+	n := len(f.all)
 	for ; n >= 8; n -= 8 {
 		dst = append(dst, 0xff)
 	}
@@ -158,34 +216,21 @@ func (f *Fields) AppendFull(dst, row []byte) []byte {
 // AppendChanges appends a mask that has the fields whose encodings in row and base
 // differ, and their values in row.
 func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
-	if f.to-f.from > short && bytes.Equal(row[f.from:f.to], base[f.from:f.to]) {
-		for range f.MaskLen() {
-			dst = append(dst, 0)
-		}
-		return dst
+	if f.Few() {
+		return f.AppendSet(dst, row, f.Changed(row, base))
 	}
-	first := uint64(0) // nearly all types have one group
-	for i := range f.groups {
-		g := &f.groups[i]
-		mask := f.differ(g, row, base)
-		if i == 0 {
-			first = mask
-		}
-		for n := len(g.ops); n > 0; n -= 8 {
-			dst = append(dst, byte(mask))
-			mask >>= 8
-		}
+	buf, at := f.room(dst), len(dst)
+	for g := &f.group; g != nil; g = g.next {
+		at = g.putMask(buf, at, g.Changed(row, base))
 	}
-	for i := range f.groups {
-		g := &f.groups[i]
-		if i > 0 {
-			first = f.differ(g, row, base)
-		}
-		for ; first != 0; first &= first - 1 {
-			dst = g.ops[bits.TrailingZeros64(first)].appendFast(dst, row)
-		}
-	}
-	return dst
+	return f.AppendMasked(buf[:len(dst)], row, buf[len(dst):at])
+}
+
+// AppendSet appends a mask that has the fields given, bit k for field k, and their
+// values in row. The list is one of few fields.
+func (f *Fields) AppendSet(dst, row []byte, fields uint64) []byte {
+	buf := f.room(dst)
+	return buf[:f.put(buf, f.putMask(buf, len(dst), fields), row, fields)]
 }
 
 // AppendMasked appends mask, of MaskLen bytes and without bits past the fields, and
@@ -195,45 +240,20 @@ func (f *Fields) AppendMasked(dst, row, mask []byte) []byte {
 	dst = append(dst, mask...)
 	for k, b := range mask {
 		for ; b != 0; b &= b - 1 {
-			dst = f.ops[k*8+bits.TrailingZeros8(b)].appendFast(dst, row)
+			dst = f.all[k*8+bits.TrailingZeros8(b)].append(dst, row)
 		}
 	}
 	return dst
 }
 
 // Differ reports whether a field's encodings in rows a and b differ.
-func (f *Fields) Differ(a, b []byte) bool {
-	p, q := a[f.from:f.to], b[f.from:f.to]
-	if len(f.own) == 2 && len(p) == 16 && len(q) == 16 {
-		x := (le.Uint64(p)^le.Uint64(q))&f.own[0] | (le.Uint64(p[8:])^le.Uint64(q[8:]))&f.own[1]
-		if x == 0 || !f.steps {
-			return x != 0
-		}
-	}
-	if len(p) > short && bytes.Equal(p, q) {
-		return false
-	}
-	x := uint64(0)
-	for _, own := range f.own {
-		x |= (le.Uint64(p) ^ le.Uint64(q)) & own
-		p, q = p[8:], q[8:]
-	}
-	if x == 0 || !f.steps {
-		return x != 0
-	}
-	for i := range f.groups {
-		if f.differ(&f.groups[i], a, b) != 0 {
-			return true
-		}
-	}
-	return false
-}
+func (f *Fields) Differ(a, b []byte) bool { return f.Changed(a, b) != 0 }
 
 // ReadAll reads the values of all fields into row. Where row is nil they are
 // checked and passed over. After an error the row has an unspecified part of them.
 func (f *Fields) ReadAll(p, row []byte) (rest []byte, err error) {
-	for i := range f.ops {
-		if p, err = f.ops[i].read(p, row); err != nil {
+	for i := range f.all {
+		if p, err = f.all[i].read(p, row); err != nil {
 			return nil, err
 		}
 	}
@@ -249,13 +269,13 @@ func (f *Fields) ReadMasked(p, row []byte) (rest []byte, err error) {
 		return nil, errShort
 	}
 	mask := p[:n]
-	if last := len(f.ops) & 7; last != 0 && mask[n-1]>>last != 0 {
+	if last := len(f.all) & 7; last != 0 && mask[n-1]>>last != 0 {
 		return nil, errMask
 	}
 	p = p[n:]
 	for k, b := range mask {
 		for ; b != 0; b &= b - 1 {
-			if p, err = f.ops[k*8+bits.TrailingZeros8(b)].read(p, row); err != nil {
+			if p, err = f.all[k*8+bits.TrailingZeros8(b)].read(p, row); err != nil {
 				return nil, err
 			}
 		}
