@@ -69,12 +69,12 @@ func (p *peer) frame() []byte {
 			p.t.Fatalf("the server's frames: %v", err)
 		}
 		p.in = rest
-		switch {
-		case ev.Op == ws.OpBinary:
+		switch ev.Op {
+		case ws.OpBinary:
 			return ev.Payload
-		case ev.Op == ws.OpClose:
+		case ws.OpClose:
 			p.code = ev.Code
-		case ev.Op == 0:
+		case 0:
 			n, err := p.read()
 			if err != nil {
 				p.t.Fatalf("reading: %v", err)

@@ -408,10 +408,17 @@ export class Game {
 		this.write(this.writer.begin(TagAck).u32(tick).done());
 		this.stats.tick = tick;
 		this.stats.rewinds = confirmed.rewinds;
-		if (sim) this.stats.faults = sim.faults;
+		if (sim) this.tellFaults(sim.faults);
 		this.measure();
 		if (snapshot) this.snapshotted(now);
 		else this.tellHash(now);
+	}
+
+	private tellFaults(faults: number): void {
+		if (this.stats.faults === 0 && faults > 0) {
+			this.env.warn("gamehoster: a rule fails and is left out where it does; the server's log says which, stats.faults how often");
+		}
+		this.stats.faults = faults;
 	}
 
 	private snapshotted(now: number): void {

@@ -111,7 +111,7 @@ export class Predicted {
 	}
 
 	private run(w: World): void {
-		this.runner.tick(w, this.own((w.tick + 1) >>> 0));
+		this.runner.guess(w, this.own((w.tick + 1) >>> 0));
 	}
 
 	private own(tick: number): readonly Own[] {

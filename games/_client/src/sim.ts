@@ -18,6 +18,8 @@ export interface Command {
 export interface Runner {
 	/** Takes `w` from its tick to the next with the commands given, which are in order of player, then seq. */
 	tick(w: World, commands: readonly Command[]): void;
+	/** As tick, for a world that is a guess and will be thrown away. */
+	guess(w: World, commands: readonly Command[]): void;
 }
 
 /** After so many reruns of a tick for one body, the body is left out of that tick. */
@@ -28,6 +30,10 @@ const rerunsPerBody = 8;
  * null) ends in a trap with earlier stores left behind: the tick's start is put
  * back and the tick runs again without that body for that actor, as the server
  * does, so both arrive at the same state.
+ *
+ * A body that loops without end costs all its fuel each time, and a page runs many
+ * ticks ahead of the server, in every packet anew. So guesses leave out at once what
+ * failed in both of the last two ticks that were none.
  */
 export class Sim implements Runner {
 	private readonly plan: Plan;
@@ -39,6 +45,9 @@ export class Sim implements Runner {
 	/** Body and actor by turns. */
 	private readonly skips: number[] = [];
 	private readonly reruns = new Map<number, number>();
+	/** The skips of the last tick that was no guess, and those that the one before it had, too. */
+	private failed: number[] = [];
+	private failing: number[] = [];
 	/** Traps so far. */
 	faults = 0;
 
@@ -50,8 +59,21 @@ export class Sim implements Runner {
 	}
 
 	tick(w: World, commands: readonly Command[]): void {
-		this.start.copyFrom(w);
 		this.skips.length = 0;
+		this.run(w, commands);
+		if (this.failed.length + this.skips.length === 0) return;
+		this.failing = pairs(this.skips, (body, actor) => includesPair(this.failed, body, actor));
+		this.failed = this.skips.slice();
+	}
+
+	guess(w: World, commands: readonly Command[]): void {
+		this.skips.length = 0;
+		for (const v of this.failing) this.skips.push(v);
+		this.run(w, commands);
+	}
+
+	private run(w: World, commands: readonly Command[]): void {
+		this.start.copyFrom(w);
 		this.reruns.clear();
 		for (;;) {
 			try {
@@ -107,4 +129,17 @@ export class Sim implements Runner {
 		}
 		return this.input;
 	}
+}
+
+/** Those pairs of a list of numbers, by turns, for which `keep` holds. */
+function pairs(list: readonly number[], keep: (a: number, b: number) => boolean): number[] {
+	const kept: number[] = [];
+	for (let i = 0; i < list.length; i += 2) {
+		if (keep(list[i], list[i + 1])) kept.push(list[i], list[i + 1]);
+	}
+	return kept;
+}
+
+function includesPair(list: readonly number[], a: number, b: number): boolean {
+	return pairs(list, (x, y) => x === a && y === b).length > 0;
 }

@@ -460,7 +460,8 @@ test("a module that does not load is told and ends it", async () => {
 test("bodies that cannot be run on end it, once", async () => {
 	const play = await connect();
 	start(play);
-	play.game["core"]!.sim!.tick = () => {
+	const { sim } = play.game["core"]!;
+	sim!.tick = sim!.guess = () => {
 		throw new Error("the engine's");
 	};
 	play.env.time.pass(500);

@@ -48,6 +48,25 @@ test("a body that fails is left out for its actor, from the ninth time on for al
 	assert.equal(w.tick, 1);
 });
 
+test("a guess leaves out at once what failed in the last two ticks", async () => {
+	const { sim, mem, plan } = await walkSim();
+	const w = new World(plan, mem);
+	w.clear();
+	const boom = (player: number) => command({ tick: 0, player, seq: 1, command: 1, v: 0 });
+	const faults = (run: () => void): number => {
+		const before = sim.faults;
+		run();
+		return sim.faults - before;
+	};
+	assert.equal(faults(() => sim.guess(w, [boom(1)])), 1);
+	assert.equal(faults(() => sim.tick(w, [boom(1), boom(3)])), 2);
+	assert.equal(faults(() => sim.guess(w, [boom(1), boom(3)])), 2, "once may be chance");
+	assert.equal(faults(() => sim.tick(w, [boom(1), boom(5)])), 2, "a tick that counts leaves nothing out unseen");
+	assert.equal(faults(() => sim.guess(w, [boom(1), boom(3), boom(5)])), 2, "player 1's is left out");
+	assert.equal(faults(() => sim.tick(w, [])), 0);
+	assert.equal(faults(() => sim.guess(w, [boom(1)])), 1, "what has run is run again");
+});
+
 test("a failure that names no body is the end", async () => {
 	const { mem, plan } = await walkSim();
 	const zero = { value: 0 } as WebAssembly.Global;
