@@ -185,3 +185,41 @@ func TestTickCap(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+// TestLongWays checks that what takes long without a loop of its own takes fuel: to look for
+// an object among many that the tick made, and a large body that runs for many objects.
+func TestLongWays(t *testing.T) {
+	large := "-- rock.js --\nexport function update(r) {\n" + strings.Repeat("  r.x = r.x * 1.5 + r.y;\n", 2000) + "}\n"
+	for _, c := range []struct {
+		name, text string
+		max        int
+		want       faultErr
+	}{
+		{"find", "-- instance.js --\nexport function update() {\n  while (game.rocks.spawn()) game.n++;\n  for (let i = 0; i < 1000; i++) if (game.rocks.find(1)) game.n++;\n}\n", 60000,
+			faultErr{fault: body.FaultFuel, at: "instance.js:3:3", body: "instance.update"}},
+		{"a reference", "-- instance.js --\nexport function update() {\n  let r = null;\n  while (game.rocks.spawn()) game.n++;\n  r = game.rocks.find(2 + 4 * 59999);\n  if (r) for (r.next = r; game.n < 1e5; game.n++) if (!r.next) return;\n}\n", 60000,
+			faultErr{fault: body.FaultFuel, at: "instance.js:5:10", body: "instance.update"}},
+		{"a large body", "-- instance.js --\nexport function update() { while (game.rocks.spawn()); }\n" + large, 5000,
+			faultErr{fault: body.FaultTickCap, at: "rock.js:1:17", body: "rock.update"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			def := define(t, fmt.Sprintf("instance n:f64\nplayer 1 x:f32\nrock rocks %d x:f64 y:f64 next:ref.rock\n", c.max))
+			p, list := body.Compile(def, bodies(c.text), body.Options{TickFuel: 1 << 20})
+			if p == nil {
+				t.Fatal(list)
+			}
+			w := newWorld(t, def, p, worldOptions{})
+			err := w.tick(input{})
+			if err == nil {
+				err = w.tick(input{})
+			}
+			var got *faultErr
+			if !errors.As(err, &got) {
+				t.Fatalf("no fault but %v", err)
+			}
+			if got.number, got.actor = 0, 0; *got != c.want {
+				t.Errorf("got %v, want %v", got, &c.want)
+			}
+		})
+	}
+}

@@ -28,9 +28,10 @@
 //
 // # Containment
 //
-// No body can hang or break its host. Each round of a loop takes fuel, of which a
-// body run has a fixed amount, the same on both sides; rows and tables are read in
-// bounds; a use of null, an index outside a table and spent fuel end in a trap, with
+// No body can hang or break its host. Each round of a loop takes fuel, and so do calls
+// that lead to others, functions that are large and looking for an object among many new
+// ones. A body run has a fixed amount of it, the same on both sides; rows and tables are
+// read in bounds; a use of null, an index outside a table and spent fuel end in a trap, with
 // the reason, the place, the body and the actor in the module's globals. The host
 // restores the instance and runs the tick again, telling the module what to skip.
 //

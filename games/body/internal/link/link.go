@@ -182,12 +182,22 @@ func (l *linker) callees(f *ir.Func) []*ir.Func {
 func (l *linker) burner(f *ir.Func) bool {
 	found, ok := l.burners[f]
 	if !ok {
-		found = burns(l.body(f))
+		found = burns(l.body(f)) || l.takes(f)
 		for _, g := range l.callees(f) {
 			found = l.burner(g) || found
 		}
 		l.burners[f] = found
 	}
+	return found
+}
+
+// takes reports whether a function itself takes fuel from the global.
+func (l *linker) takes(f *ir.Func) (found bool) {
+	ir.Each(l.body(f), func(s ir.Stmt) {
+		if g, ok := s.(*ir.SetGlobal); ok && g.Global == l.Fuel {
+			found = true
+		}
+	}, nil)
 	return found
 }
 

@@ -102,19 +102,28 @@ func (l *Lowerer) Written(f *ir.Func) (file.Idx, bool) {
 	return at, ok
 }
 
-// Charge makes a helper that calls helpers take fuel, so that no tower of calls
-// is free; what it costs to run a function that calls none is bounded by its size.
-// It is meant to be called when calls were inlined that are going to be.
+// heavy is the weight from which on a function takes fuel for what it is.
+const heavy = 2048
+
+// Charge makes a function that calls helpers take fuel, so that no tower of calls is
+// free, and one that is large, so that many calls of it are not, nor one for each of
+// many objects. It is meant to be called when calls were inlined that are going to be.
 func (l *Lowerer) Charge(f *ir.Func) {
 	at, ok := l.Written(f)
 	if !ok {
 		return
 	}
+	cost := 0
+	if w := l.rt.Weight(f.Body); w >= heavy {
+		cost = w / 64
+	}
 	for _, c := range ir.Callees(f.Body) {
 		if _, ok := l.own[c]; ok {
-			f.Body = append([]ir.Stmt{&ir.Fuel{Cost: 1, At: l.Place(at)}}, f.Body...)
-			return
+			cost = max(cost, 1)
 		}
+	}
+	if cost > 0 {
+		f.Body = append([]ir.Stmt{&ir.Fuel{Cost: cost, At: l.Place(at)}}, f.Body...)
 	}
 }
 

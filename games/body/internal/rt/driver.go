@@ -125,8 +125,11 @@ type uses struct{ fuel, random, secret bool }
 func (d *Driver) uses(f *ir.Func) (u uses) {
 	for _, f := range ir.Reach(f) {
 		ir.Each(f.Body, func(s ir.Stmt) {
-			if _, ok := s.(*ir.Fuel); ok {
+			switch s := s.(type) {
+			case *ir.Fuel:
 				u.fuel = true
+			case *ir.SetGlobal:
+				u.fuel = u.fuel || s.Global == d.rt.Fuel
 			}
 		}, func(x ir.Expr) {
 			if g, ok := x.(*ir.GetGlobal); ok {

@@ -83,12 +83,22 @@ func MemOf(k schema.Kind) ir.Mem {
 	}[k]
 }
 
+// A type with more rows than this is large: to go over those that a tick made takes more
+// than a few operations.
+const largeType = 1024
+
+// tailRows is how many rows Find goes over for a unit of fuel.
+const tailRows = 32
+
 // Find is the function (base, id) that gives the row of an id, or null where
-// there is none or it was removed.
+// there is none or it was removed. The rows that the tick made it goes over one by one.
+// In a loop it counts for half as many nodes as there may be, and those of a large type
+// take fuel as they are; that it is spent is found where the body takes some next.
 func (r *Runtime) Find(t *schema.Type) *ir.Func {
 	return r.once(typed("find", t), func(f *ir.Func) {
 		base, id := local("base", ir.I32), local("id", ir.I32)
 		f.Params, f.Result, f.Keep = []*ir.Local{base, id}, ir.I32, true
+		r.weights[f] = min(t.Max, largeType) / 2
 		from, to, mid, row, end := local("from", ir.I32), local("to", ir.I32), local("mid", ir.I32), local("row", ir.I32), local("end", ir.I32)
 		at := func(i *ir.Local) ir.Expr {
 			return add(FirstRow(get(base), t), ir.Do(ir.MulI32, get(i), Stride(t)))
@@ -112,12 +122,22 @@ func (r *Runtime) Find(t *schema.Type) *ir.Func {
 			when(ir.Do(ir.LtU32, get(row), get(end)), found),
 			set(from, load(get(base), counts(t, schema.CountSorted))),
 			set(row, at(from)),
+		}
+		if t.Max > largeType {
+			made := ir.Do(ir.SubI32, load(get(base), counts(t, schema.CountRows)), get(from))
+			f.Body = append(f.Body, r.take(ir.Do(ir.DivU32, made, ir.Int(tailRows))))
+		}
+		f.Body = append(f.Body,
 			while(ir.Do(ir.LtU32, get(row), get(end)),
 				found,
 				set(row, add(get(row), Stride(t)))),
-			ret(ir.Int(0)),
-		}
+			ret(ir.Int(0)))
 	})
+}
+
+// take is the statement that takes what is computed from a body's fuel.
+func (r *Runtime) take(n ir.Expr) ir.Stmt {
+	return &ir.SetGlobal{Global: r.Fuel, X: ir.Do(ir.SubI32, &ir.GetGlobal{Global: r.Fuel}, n)}
 }
 
 // Remove is the function (base, row) that marks a row removed.
