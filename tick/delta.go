@@ -9,7 +9,8 @@ import (
 // A delta is made in two steps. What has changed since a base looks the same to all
 // viewers with that base, but for what only owners see: it is encoded once. A viewer's
 // delta is that whole or, where it holds not everything, owns something private, is
-// owed something or has to wait for something, put together from its parts.
+// owed something or has to wait for something, put together from its parts. In games
+// with view bodies only the parts are made that someone asks for.
 //
 //	encoding   of a base   | 5: ...... | 8: .... | 9: ........ | 14: ... |
 //	                            |                     |            |

@@ -65,7 +65,10 @@ func (s *Shard) newImages(typ int, wide bool) images {
 	return m
 }
 
-func (m *images) at(slot int32) []byte { return m.buf[int(slot)*m.each:][:m.size:m.size] }
+func (m *images) at(slot int32) []byte {
+	at := int(slot) * m.each
+	return m.buf[at : at+m.size : at+m.size]
+}
 
 // put makes the image of a row.
 func (m *images) put(slot int32, row []byte) {
@@ -204,11 +207,12 @@ func (in *Instance) walk() {
 	columns := in.columns()
 	b.fresh = b.fresh[:0]
 	rewound := in.timeline.rewound
-	kept := 0
-	for i := range h.objects {
-		o := &h.objects[i]
+	kept, objects := 0, h.objects
+	for i := range objects {
+		o := &objects[i]
 		c := &columns[o.typ]
 		row := c.rows[c.at:]
+		// A row begins with id and mark: what is not marked begins with the id alone.
 		if len(row) == 0 || le.Uint64(row) != uint64(o.id) || rewound {
 			if !in.stays(o, c) {
 				in.lose(o)
@@ -221,7 +225,8 @@ func (in *Instance) walk() {
 		c.at += c.stride
 		c.row++
 		if c.size > 0 {
-			image := c.images[int(o.image)*c.each:][:c.size:c.size]
+			at := int(o.image) * c.each
+			image := c.images[at : at+c.size : at+c.size]
 			now := row
 			if c.steps != nil {
 				now = in.step(c, o, row)
@@ -234,11 +239,11 @@ func (in *Instance) walk() {
 			}
 		}
 		if kept < i {
-			h.objects[kept] = *o
+			objects[kept] = *o
 		}
 		kept++
 	}
-	h.objects = h.objects[:kept]
+	h.objects = objects[:kept]
 	for typ := range columns {
 		c := &columns[typ]
 		for c.at < len(c.rows) {
