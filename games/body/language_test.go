@@ -355,6 +355,15 @@ export function update() {
   if (game.tick % 17 === 0) game.rocks.find(2)?.remove();
 }
 `},
+	{"choosing by a function's result that is no number", "", `
+-- instance.js --
+export function update() {
+  game.r0 = Math.pow(1, Infinity) > 0 ? 1 : 2;
+  game.r1 = Math.atan2(1, game.r8 / game.r9) > 0 ? 1 : 2;
+  game.r2 = Math.hypot(1, NaN) < 5 ? 1 : 2;
+  game.r3 = Math.pow(1, NaN) >= 0 ? 1 : 2;
+}
+`},
 	{"names that look alike", "", `
 -- instance.js --
 const T = { "a.b": [1, 2], a: { b: [3, 4] }, "c[0]": [5, 6], c: [[7, 8]] };

@@ -474,8 +474,20 @@ func isData(x ir.Expr) bool {
 	return ok
 }
 
+// calls reports whether a value is got by a call.
+func calls(x ir.Expr) (found bool) {
+	ir.EachIn(x, nil, func(x ir.Expr) {
+		if _, ok := x.(*ir.Call); ok {
+			found = true
+		}
+	})
+	return found
+}
+
 func (e *emitter) cond(x *ir.Cond) {
-	if cheap(x.Then) && cheap(x.Else) {
+	// Where a call stands between what a select chooses from and its test, wazero takes
+	// the first for a NaN that the test compares.
+	if cheap(x.Then) && cheap(x.Else) && !calls(x.Test) {
 		e.expr(x.Then)
 		e.expr(x.Else)
 		e.expr(x.Test)
