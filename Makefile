@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-chromium clean
+.PHONY: run help build build-giouring test test-gnet test-giouring test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-cc tools-chromium clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -31,7 +31,7 @@ test: test-go test-gnet test-client test-browser ## all tests
 
 # With GAMEHOSTER_THOROUGH=1 twenty times as many random games, and a million ticks of
 # each sample: minutes more.
-test-go: tools-node tools-qemu tools-typescript
+test-go: tools-node tools-qemu tools-cc tools-typescript
 	$(GO) test -timeout 30m ./...
 
 # Everything above the loops once more, on gnet: io_uring is what auto chooses.
@@ -49,7 +49,7 @@ test-client: tools-node
 test-browser: build tools-node tools-chromium
 	cd games/_e2e && npm ci --no-audit --no-fund --silent && GAMEHOSTER_BIN=$(CURDIR)/$(BIN)/gamehoster npm test
 
-race: tools-node tools-qemu tools-typescript ## the Go tests under the race detector, expired borrowed buffers poisoned
+race: tools-node tools-qemu tools-cc tools-typescript ## the Go tests under the race detector, expired borrowed buffers poisoned
 	$(GO) test -race -tags invariants -timeout 20m ./engine/... ./tick/vm/... ./wire/... ./games/...
 	$(GO) test -race -tags invariants -timeout 20m ./tick -long 1000
 
@@ -91,6 +91,9 @@ tools-typescript: tools-node # which checks the declarations for editors
 
 tools-qemu: # for the code that wazero makes on arm64
 	@command -v qemu-aarch64 >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y qemu-user; }
+
+tools-cc: # for the servers in C that stand for the limit, and for the race detector
+	@command -v cc >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y gcc libc6-dev; }
 
 tools-chromium:
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; }
