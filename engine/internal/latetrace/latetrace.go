@@ -2,7 +2,7 @@
 // keeps the last seconds of the runtime's execution trace in memory; a late tick makes
 // it write them to a file, which `go tool trace` shows.
 //
-//	runtime --> | ... last seconds ... | --> late-tick-20260102T030405.678Z-33ms.trace
+//	runtime --> | ... last seconds ... | --> late-tick-20260102T030405.678901Z-33ms.trace
 //	                                    ^
 //	           loop: tick is late ------+  at most one file a minute
 package latetrace
@@ -106,7 +106,7 @@ func (r *Recorder) write(by time.Duration) (name string, err error) {
 	if err = f.Close(); err != nil {
 		return "", fmt.Errorf("writing the trace: %w", err)
 	}
-	stamp := time.Now().UTC().Format("20060102T150405.000Z")
+	stamp := time.Now().UTC().Format("20060102T150405.000000Z")
 	name = filepath.Join(r.dir, fmt.Sprintf("late-tick-%s-%dms.trace", stamp, by.Milliseconds()))
 	if err = os.Rename(f.Name(), name); err != nil {
 		return "", fmt.Errorf("naming the trace: %w", err)
