@@ -76,7 +76,8 @@ bench-micro: tools-node ## microbenchmarks of the hot path, and the bodies again
 	$(GO) test -run '^$$' -bench . -benchmem ./wire/... ./tick/... ./games/body/...
 	$(GO) run ./bench/bodies
 
-fuzz: ## every fuzz target for FUZZ (30s) each
+fuzz: tools-node ## every fuzz target for FUZZ (30s) each, and random games of seeds that nobody has run
+	$(GO) test ./games/body -run 'TestRandomGames$$' -seed $$(date +%s)0000 -programs 2000
 	@for pkg in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ) $$pkg || exit 1; \

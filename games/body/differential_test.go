@@ -290,17 +290,10 @@ func kindOf(seed uint64) gen.Options {
 
 // TestRandomGames runs random games as wasm by wazero and by Node, and as the
 // JavaScript they are, and demands equal bits of every field after every tick, for
-// the server's module and for the client's. Half of the seeds are always the same,
-// the others change by the hour and keep looking.
+// the server's module and for the client's. The seeds are always the same, so that who
+// breaks something is told and nobody else; make fuzz looks further, with new ones.
 func TestRandomGames(t *testing.T) {
-	n := scaled(10000)
-	list := seeds((n + 1) / 2)
-	if *firstSeed == 0 && *programs == 0 {
-		now := 1_000_000 * uint64(time.Now().Unix()/3600)
-		for i := range uint64(n - len(list)) {
-			list = append(list, now+i)
-		}
-	}
+	list := seeds(scaled(10000))
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what a game leaves behind is dead at once
 	began := time.Now()
 	var next atomic.Int64
@@ -325,7 +318,7 @@ func TestRandomGames(t *testing.T) {
 	if g := found.Load(); g != nil {
 		reportRandom(t, g, compareRandom)
 	}
-	t.Logf("%d games from seeds %d and %d on in %v", len(list), list[0], list[len(list)/2], time.Since(began).Round(time.Second))
+	t.Logf("%d games from seed %d on in %v", len(list), list[0], time.Since(began).Round(time.Second))
 }
 
 // reportRandom shrinks a game that fails and shows what is left of it.

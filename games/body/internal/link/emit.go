@@ -439,6 +439,12 @@ func (e *emitter) expr(x ir.Expr) {
 			e.rem(x)
 			return
 		}
+		if code, ok := turned(x); ok {
+			e.expr(x.Y)
+			e.expr(x.X)
+			e.c.Op(code)
+			return
+		}
 		e.expr(x.X)
 		if x.Y != nil {
 			e.expr(x.Y)
