@@ -179,12 +179,18 @@ test("a bit that flips in a page heals within a turn of the keyframes, and its s
   const browser = await Browser.start(t);
   const ada = await browser.open(`${server.origin}/asteroids/?name=Ada`);
   await ada.ready();
-  // Right after the page has told its hash: the server must not notice first.
-  const { drift, driftBy, ticks, snapshots } = await ada.page.evaluate(() => new Promise((resolve) => {
-    const told = game.stats.bytes.stateHash;
-    let flipped = 0;
+  // Right after the page has told its hash: the server must not notice first. Where a
+  // snapshot or a rewind takes the bit away before a keyframe does, it is tried again.
+  const { drift, driftBy, ticks } = await ada.page.evaluate(() => new Promise((resolve) => {
+    let told = NaN, mended = NaN, flipped = 0;
     requestAnimationFrame(function look() {
       const { stats } = game;
+      if (stats.snapshots + stats.rewinds !== mended) {
+        mended = stats.snapshots + stats.rewinds;
+        told = NaN;
+        flipped = 0;
+      }
+      if (Number.isNaN(told)) told = stats.bytes.stateHash ?? NaN;
       if (!flipped && stats.bytes.stateHash > told) {
         const { world, pasts } = game.core.confirmed;
         const player = world.plan.types[1];
@@ -195,7 +201,7 @@ test("a bit that flips in a page heals within a turn of the keyframes, and its s
         globalThis.before = { ...stats.driftBy };
       }
       if (flipped && (stats.driftBy["player.best"] ?? 0) > (before["player.best"] ?? 0)) {
-        resolve({ drift: stats.drift, driftBy: stats.driftBy, ticks: stats.tick - flipped, snapshots: stats.snapshots });
+        resolve({ drift: stats.drift, driftBy: stats.driftBy, ticks: stats.tick - flipped });
         return;
       }
       requestAnimationFrame(look);
@@ -204,7 +210,6 @@ test("a bit that flips in a page heals within a turn of the keyframes, and its s
   t.diagnostic(`healed after ${ticks} ticks; ${drift} values drifted: ${JSON.stringify(driftBy)}`);
   assert.equal(driftBy["player.best"], 1);
   assert.ok(ticks <= TICKS + 4, `${ticks} ticks`);
-  assert.equal(snapshots, 1);
   await converge(server, "asteroids", [ada], 20);
 });
 
