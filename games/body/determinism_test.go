@@ -130,7 +130,7 @@ func enginesAgreeOnRandomGames(t *testing.T) {
 	for engine, run := range map[string]func() [][]string{
 		"node": func() [][]string { return elsewhere(t, inNode, list...) },
 		// Compiling each, which is emulated, too, takes most of the time.
-		"arm64": func() [][]string { return onARM(t, begin(list[:(n+1)/2], randomTicks.emulated)...) },
+		"arm64": func() [][]string { return onARM(t, begin(list[:(n+3)/4], randomTicks.emulated)...) },
 		"interpreter": func() (sums [][]string) {
 			for _, r := range begin(list, randomTicks.interpreted) {
 				sums = append(sums, replayed(t, r, wazero.NewRuntimeConfigInterpreter()))
