@@ -296,6 +296,9 @@ func (c *checker) collections(entities, instance *posjson.Value) {
 			at, way = p.Offset, "; give it another plural"
 		}
 		if of, ok := taken[t.Plural]; ok {
+			if notEntities[t.Name] || bodyGlobals[t.Name] {
+				continue // its name is refused, and its collection's with it
+			}
 			c.errorf(at, "game.%s, the collection of %s, is %s already%s", t.Plural, short(t.Name), of, way)
 			continue
 		}

@@ -11,8 +11,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -49,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		kong.UsageOnError(),
 		kong.DefaultEnvars("GAMEHOSTER"),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code; panic(errExit) }),
 	)
@@ -119,6 +122,20 @@ var (
 	errExit     = errors.New("exit")     // --help was printed
 	errReported = errors.New("reported") // a failure whose text is out already
 )
+
+// duration reads a flag's time, as the library would, and says what one looks like.
+func duration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("time", &text); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("want a time with its unit, as in 80ms or 1.5s, but got %q", text)
+	}
+	target.SetInt(int64(d))
+	return nil
+}
 
 // environment is what a subcommand gets besides its flags.
 type environment struct {

@@ -77,6 +77,7 @@ func TestCommandLine(t *testing.T) {
 		{"dev --prot 1", 2, "try: gamehoster dev --help"},
 		{"dev --port none", 2, `got "none"`},
 		{"dev --lag 2h", 2, "--lag"},
+		{"dev --lag 80", 2, `--lag: want a time with its unit, as in 80ms or 1.5s, but got "80"`},
 		{"dev --stall 1s --stall-every 0s", 2, "stall"},
 		{"dev --bandwidth 2", 2, "500kbit"},
 		{"dev --bandwidth -2Mbit", 2, "bandwidth"},

@@ -14,7 +14,6 @@ type Limits struct {
 	// Functions => in all and, as parsers read them more than once, in parentheses; 0
 	// for any number.
 	Arrows, Inner int
-	NoRegexps     bool
 }
 
 // Problem is what a text is refused for.
@@ -25,7 +24,6 @@ const (
 	NoText
 	TooDeep
 	Arrows
-	Regexps
 )
 
 // Check finds the first place where a text is past the limits, or is no UTF-8.
@@ -95,10 +93,6 @@ func (h *count) take(k Token) Problem {
 		h.opened()
 	case Close:
 		h.closed(k)
-	case Regexp:
-		if h.limits.NoRegexps {
-			return Regexps
-		}
 	case Word:
 		if h.Word(k) == "else" {
 			h.elses++

@@ -46,7 +46,7 @@ func TestUnclosed(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	l := &Limits{Nesting: 10, Tokens: 100, Elses: 20, Angles: 20, Arrows: 50, Inner: 5, NoRegexps: true}
+	l := &Limits{Nesting: 10, Tokens: 100, Elses: 20, Angles: 20, Arrows: 50, Inner: 5}
 	many := strings.Repeat
 	for text, want := range map[string]Problem{
 		"\xff":                      NoText,
@@ -67,7 +67,6 @@ func TestLimits(t *testing.T) {
 		many("a:\n", 101):           TooDeep,
 		many("a => b, ", 51):        Arrows,
 		"(" + many("a => b, ", 6):   Arrows,
-		"a = /b/":                   Regexps,
 		many("a = b / c\n", 1000):   Fine,
 		many("f(x);", 1000):         Fine,
 		many("f(x, y < 1)\n", 1000): Fine,

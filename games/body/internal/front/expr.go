@@ -186,7 +186,9 @@ func (w *walker) effect(e ast.Expression) tree.Expr {
 		}
 	}
 	x := w.expr(e)
-	if x.Type().Kind == tree.Bad {
+	refused := false // and that was said
+	tree.EachExpr([]tree.Stmt{&tree.Eval{X: x}}, func(part tree.Expr) { refused = refused || part.Type().Kind == tree.Bad })
+	if refused {
 		return x
 	}
 	return w.bad(e.Idx0(), nothing)

@@ -11,7 +11,7 @@ import (
 func TestSuggest(t *testing.T) {
 	known := []string{"position", "size", "speed", "x", "y"}
 	for name, want := range map[string]string{
-		"siez": "size", "Size": "size", "sped": "speed", "positoin": "position", "z": "x", "colour": "", "s": "x", "speedometer": "",
+		"siez": "size", "Size": "size", "sped": "speed", "positoin": "position", "z": "", "colour": "", "s": "", "xs": "", "speedometer": "",
 	} {
 		if want != "" {
 			want = `; did you mean "` + want + `"?`

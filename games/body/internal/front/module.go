@@ -87,6 +87,7 @@ func (l *loader) load(name string) *module {
 		return nil
 	}
 	m := &module{path: name, names: map[string]*symbol{}, exports: map[string]*symbol{}}
+	m.names[masked] = &symbol{kind: symBad, name: masked, module: m}
 	l.modules[name] = m
 	l.declare(m, prog)
 	return m
@@ -115,6 +116,7 @@ func (l *loader) parse(name, text string) (prog *ast.Program) {
 	if at, problem := hostile(text, typed); problem != "" {
 		return refuse(at, problem)
 	}
+	text = l.mask(text, base)
 	if typed {
 		code, from, problem := strip.TypeScript(text)
 		if problem != nil {
@@ -234,9 +236,6 @@ func (l *loader) syntaxError(name, text string, line, column int, message string
 	at = min(at+max(column-1, 0), len(text))
 	if strings.HasSuffix(message, "ILLEGAL") && at < len(text) && (text[at] == '"' || text[at] == '\'') {
 		message = "this text has no end: its closing quote is missing"
-	} else if before := strings.TrimRight(text[:at], " "); strings.HasSuffix(before, "await") {
-		message = "a body cannot wait: await is not part of the body language"
-		at = len(before) - len("await")
 	} else if strings.HasPrefix(message, "Invalid left-hand side") && strings.Contains(lineAt(text, at), "?.") {
 		message = "what may be absent cannot be assigned: test it first, as in if (a) a.x = 1"
 	} else if message != "" {
@@ -672,8 +671,8 @@ func (l *loader) follow(s *symbol, name string) (*symbol, string) {
 
 // Limits of a file. The tree of what they let pass is bounded by maxDepth.
 var (
-	plainLimits = tokens.Limits{Nesting: 120, Tokens: 2000, Elses: 1000, Arrows: 1000, Inner: 12, NoRegexps: true}
-	typedLimits = tokens.Limits{Nesting: 120, Tokens: 2000, Elses: 1000, Angles: 200, Arrows: 1000, Inner: 12, NoRegexps: true}
+	plainLimits = tokens.Limits{Nesting: 120, Tokens: 2000, Elses: 1000, Arrows: 1000, Inner: 12}
+	typedLimits = tokens.Limits{Nesting: 120, Tokens: 2000, Elses: 1000, Angles: 200, Arrows: 1000, Inner: 12}
 )
 
 // hostile finds the first place where parsing would cost more than a file is worth.
@@ -690,8 +689,6 @@ func hostile(text string, typed bool) (at int, problem string) {
 		problem = "this is nested too deeply: split it into functions or statements"
 	case tokens.Arrows:
 		problem = refusedFunction
-	case tokens.Regexps:
-		problem = "regular expressions are not part of the body language"
 	}
 	return at, problem
 }

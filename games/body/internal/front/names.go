@@ -7,12 +7,12 @@ import (
 )
 
 // suggest is the end of a sentence about a name that there is not: the known name
-// nearest to it, or nothing when none is near.
+// nearest to it, or nothing when none is near: a name of one letter is near to none.
 func suggest(name string, known []string) string {
 	slices.Sort(known)
 	best, at := max(1, len(name)/3)+1, ""
 	for _, k := range known {
-		if d := distance(name, k, best); d < best {
+		if d := distance(name, k, best); d < best && d < min(len(name), len(k)) {
 			best, at = d, k
 		}
 	}

@@ -41,7 +41,7 @@ var foreign = map[string]string{
 	"input":                 "what a player does comes as commands: keep it in a field of the player",
 	"keys":                  "what a player does comes as commands: keep it in a field of the player",
 	"Intl":                  "texts are built in client.js",
-	"RegExp":                "regular expressions are not part of the body language",
+	"RegExp":                refusedRegexp,
 	"Float32Array":          "arrays are not part of the body language: use fields",
 	"Float64Array":          "arrays are not part of the body language: use fields",
 	"Uint8Array":            "arrays are not part of the body language: use fields",
@@ -108,11 +108,11 @@ func refusedExpression(e ast.Expression) string {
 		}
 		return "objects are made by spawn() only: new is not part of the body language"
 	case *ast.RegExpLiteral:
-		return "regular expressions are not part of the body language"
+		return refusedRegexp
 	case *ast.TemplateLiteral:
 		return "templates are for log(`...`) only: texts are built in client.js"
 	case *ast.AwaitExpression:
-		return "a body cannot wait: await is not part of the body language"
+		return refusedAwait
 	case *ast.YieldExpression:
 		return "generators are not part of the body language"
 	case *ast.DynamicImportExpression, *ast.MetaProperty:
