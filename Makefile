@@ -64,10 +64,10 @@ generate: ## rewrite generated files; CI fails when this changes anything
 	$(GO) generate ./...
 	$(GO) run ./games/_client/test/fixture games/_client/test/fixture
 
-bench: build ## every scenario of bench/README.md, in less than ten minutes; peers as far as they are installed
+bench: build build-giouring ## every scenario of bench/README.md, in less than ten minutes; peers as far as they are installed
 	$(BIN)/gamehoster bench --out bench-report
 
-bench-peers: build tools-node ## installs the peers from npm and Go, and runs the same beside them
+bench-peers: build build-giouring tools-node ## installs the peers from npm and Go, and runs the same beside them
 	cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --silent && $(GO) build -o /dev/null ./sockets
 	cd bench/peers/colyseus && npm ci --ignore-scripts --no-audit --no-fund --silent
 	$(BIN)/gamehoster bench --out bench-report

@@ -209,24 +209,8 @@ func roomsRun(ctx context.Context, dir, source string, split cores, players int)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
-	clients, err := part(ctx, roleRooms, colyseus.Spec{Addr: srv.Addr.String(), Clients: players, Commands: crewCommands, Send: sendPeriod,
-		Settle: 4 * time.Second, Measure: 4 * time.Second, Watch: []int{srv.PID}})
-	if err != nil {
-		return nil, err
-	}
-	out, err := clients.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting the rooms' clients: %w", err)
-	}
-	clients.Stderr = os.Stderr
-	if err := proc.Start(clients, split.clients...); err != nil {
-		return nil, fmt.Errorf("starting the rooms' clients: %w", err)
-	}
-	r, err := colyseus.Read(out)
-	if err = errors.Join(err, clients.Wait()); err != nil {
-		return nil, fmt.Errorf("playing in rooms: %w", err)
-	}
-	return r, nil
+	return runClients(ctx, roleRooms, colyseus.Spec{Addr: srv.Addr.String(), Clients: players, Commands: crewCommands, Send: sendPeriod,
+		Settle: 4 * time.Second, Measure: 4 * time.Second, Watch: []int{srv.PID}}, split, colyseus.Read)
 }
 
 // crewSweep fills the server's core.

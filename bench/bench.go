@@ -62,7 +62,7 @@ func Scenarios() []Scenario {
 		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 18 * time.Second, movers},
 		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 5 * time.Second, cubes},
 		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 22 * time.Second, rewind},
-		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 185 * time.Second, echo},
+		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 145 * time.Second, echo},
 		{"asteroids", "the sample game with bots, beside Colyseus, up to what a core can do", 130 * time.Second, asteroids},
 		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
 		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},

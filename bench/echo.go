@@ -13,7 +13,7 @@ import (
 	"gamehoster/bench/beat"
 	"gamehoster/bench/limit"
 	"gamehoster/bench/pairs"
-	"gamehoster/bench/proc"
+	"gamehoster/bench/peer"
 	"gamehoster/bench/report"
 )
 
@@ -21,12 +21,18 @@ const (
 	echoPayload = 100 // bytes to each socket on each beat
 	echoRounds  = 3
 	limitName   = "C, epoll"
+
+	uringName    = "gamehoster, uring"
+	giouringName = "gamehoster, uring by giouring"
+	uwsName      = "uWebSockets, in Node"
+
+	callsTime = time.Second / 2 // in which system calls are counted, beside the measured part
 )
 
 // echoCase is a number of sockets and how often each is sent to and sends.
 type echoCase struct {
 	sockets, hz int
-	peers       bool // the libraries take part
+	all         bool // those take part, too, that no bound is about
 }
 
 var echoCases = []echoCase{{2000, 20, true}, {8000, 5, false}}
@@ -35,7 +41,7 @@ var echoCases = []echoCase{{2000, 20, true}, {8000, 5, false}}
 type echoServer struct {
 	name string
 	ours bool
-	peer bool
+	less bool // it is left out where not all take part
 	cmd  func(ctx context.Context, hz int) (*exec.Cmd, error)
 }
 
@@ -68,7 +74,7 @@ func echo(ctx context.Context, e *Env) (s *report.Section, err error) {
 		var list []pairs.Contestant
 		for _, srv := range servers {
 			if c.takes(srv) {
-				list = append(list, pairs.Contestant{Name: srv.name, Run: func(int) (pairs.Figures, error) { return c.measure(ctx, srv, split) }})
+				list = append(list, pairs.Contestant{Name: srv.name, Run: func(round int) (pairs.Figures, error) { return c.measure(ctx, srv, split, round) }})
 			}
 		}
 		next := done + c.weight(servers)
@@ -82,6 +88,9 @@ func echo(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s.Notes = append(s.Notes, split.String()+"; the driver reads and sends once a millisecond and costs every server the same.",
 		"A pair is one message of 100 bytes out and one of 12 in, with WebSocket frames. Latency is from when a beat was due to when the driver saw it, "+
 			"which adds up to a millisecond; with all sockets sent to at once the last one waits for all before it.",
+		"uWebSockets is the C++ library under its binding for Node, of which a build is on npm; the library alone is in no registry that this could be measured from. "+
+			"An earlier probe of ours had it at 0.88 and 1.00 of C, epoll, without Node: those are the figures to beat.",
+		"System calls are counted by a program in the kernel, after the measured part.",
 		"The libraries are used as their documentation has it for servers with many quiet sockets: one goroutine writes the beat, reading is the library's way.")
 	return s, nil
 }
@@ -110,6 +119,26 @@ func echoServers(ctx context.Context, source, dir string, s *report.Section) (li
 			return beatCommand(ctx, t, hz, echoPayload)
 		}})
 	}
+	if path, err := giouring(source); err != nil {
+		s.Missing = append(s.Missing, giouringName+": "+err.Error())
+	} else {
+		list = append(list, echoServer{name: giouringName, ours: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
+			cmd, err := beatCommand(ctx, "uring", hz, echoPayload)
+			if err == nil {
+				cmd.Path, cmd.Args[0] = path, path
+			}
+			return cmd, err
+		}})
+	}
+	if dir, err := peer.NPM(source); err != nil {
+		s.Missing = append(s.Missing, uwsName+": "+err.Error())
+	} else {
+		list = append(list, echoServer{name: uwsName, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
+			cmd := exec.CommandContext(ctx, "node", "uws.mjs", strconv.Itoa(hz), strconv.Itoa(echoPayload))
+			cmd.Dir = dir
+			return cmd, nil
+		}})
+	}
 	sockets := filepath.Join(dir, "sockets")
 	build := exec.CommandContext(ctx, "go", "build", "-o", sockets, "./sockets")
 	build.Dir = filepath.Join(source, "bench", "peers")
@@ -118,14 +147,25 @@ func echoServers(ctx context.Context, source, dir string, s *report.Section) (li
 		return list, nil
 	}
 	for _, lib := range []string{"gws", "gorilla", "nbio"} {
-		list = append(list, echoServer{name: lib, peer: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
+		list = append(list, echoServer{name: lib, less: true, cmd: func(ctx context.Context, hz int) (*exec.Cmd, error) {
 			return exec.CommandContext(ctx, sockets, lib, strconv.Itoa(hz), strconv.Itoa(echoPayload)), nil
 		}})
 	}
 	return list, nil
 }
 
-func (c echoCase) takes(s echoServer) bool { return c.peers || !s.peer }
+// giouring is our program with the giouring library's ring binding in place of its own.
+func giouring(source string) (path string, err error) {
+	if path, err = filepath.Abs(filepath.Join(source, ".bin", "gamehoster-giouring")); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%w (make build-giouring builds it)", err)
+	}
+	return path, nil
+}
+
+func (c echoCase) takes(s echoServer) bool { return c.all || !s.less }
 
 // weight is about how long the case takes, for the progress.
 func (c echoCase) weight(servers []echoServer) (w float64) {
@@ -137,8 +177,9 @@ func (c echoCase) weight(servers []echoServer) (w float64) {
 	return w
 }
 
-// measure is one turn of a server.
-func (c echoCase) measure(ctx context.Context, srv echoServer, split cores) (f pairs.Figures, err error) {
+// measure is one turn of a server. Its system calls are counted in the first one, after
+// all that is timed.
+func (c echoCase) measure(ctx context.Context, srv echoServer, split cores, round int) (f pairs.Figures, err error) {
 	cmd, err := srv.cmd(ctx, c.hz)
 	if err != nil {
 		return nil, err
@@ -148,35 +189,31 @@ func (c echoCase) measure(ctx context.Context, srv echoServer, split cores) (f p
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	r, err := drive(ctx, s, split, beat.Spec{Form: beat.Beat, Sockets: c.sockets, Hz: c.hz, Settle: time.Second, Measure: 3 * time.Second})
+	spec := beat.Spec{Form: beat.Beat, Sockets: c.sockets, Hz: c.hz, Settle: time.Second / 2, Measure: 2 * time.Second}
+	if round == 0 {
+		spec.Calls = callsTime
+	}
+	r, err := drive(ctx, s, split, spec)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", srv.name, err)
 	}
 	w := r.Watch[0]
-	return pairs.Figures{
+	f = pairs.Figures{
 		"pair ns": r.PairNS[0], "p50 ms": r.Latency.P50, "p99 ms": r.Latency.P99, "missed": float64(r.Missed),
 		"MB": float64(w.Resident) / (1 << 20), "core": 100 * w.Cores(), "driver": 100 * r.Driver.Cores(),
 		"user ns": float64(w.User) * r.PairNS[0] / max(1, float64(w.User+w.System)), "system ns": float64(w.System) * r.PairNS[0] / max(1, float64(w.User+w.System)),
-	}, nil
+	}
+	if len(r.Calls) > 0 {
+		f["calls"] = r.Calls[0]
+	}
+	return f, nil
 }
 
 // drive has the driver play on a server, in a process of its own.
 func drive(ctx context.Context, s *server, split cores, spec beat.Spec) (*beat.Report, error) {
 	spec.Addr, spec.Watch = s.Addr.String(), []int{s.PID}
-	cmd, err := part(ctx, roleDrive, spec)
+	r, err := runClients(ctx, roleDrive, spec, split, beat.Read)
 	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting the driver: %w", err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := proc.Start(cmd, split.clients...); err != nil {
-		return nil, fmt.Errorf("starting the driver: %w", err)
-	}
-	r, err := beat.Read(out)
-	if err = errors.Join(err, cmd.Wait()); err != nil {
 		return nil, err
 	}
 	if r.Wrong > 0 || r.Received == 0 {
@@ -212,7 +249,7 @@ func beatRun(ctx context.Context, transport string, split cores, spec beat.Spec,
 // report puts the case's figures into the section.
 func (c echoCase) report(s *report.Section, servers []echoServer, series pairs.Series) {
 	title := fmt.Sprintf("%d sockets at %d Hz", c.sockets, c.hz)
-	table := report.Table{Title: title, Columns: []string{"to C, epoll", "a pair", "of a core", "p50", "p99", "resident", "missed"}}
+	table := report.Table{Title: title, Columns: []string{"to C, epoll", "a pair", "in the kernel", "system calls a pair", "of a core", "p50", "p99", "resident", "missed"}}
 	bars, split := &report.Bars{}, &report.Stack{Unit: "ns", Parts: []string{"own code", "kernel"}}
 	for _, srv := range servers {
 		of := series[srv.name]
@@ -222,12 +259,17 @@ func (c echoCase) report(s *report.Section, servers []echoServer, series pairs.S
 		s.Series[title+", "+srv.name] = of
 		ratio := series.Ratio(srv.name, limitName, "pair ns")
 		table.Rows = append(table.Rows, report.Row{Label: srv.name, Ours: srv.ours, Cells: []report.Cell{
-			report.Fig(ratio, ""), report.Fig(of["pair ns"], "ns"), report.Fig(of["core"], "%"), report.Fig(of["p50 ms"], "ms"),
+			report.Fig(ratio, ""), report.Fig(of["pair ns"], "ns"), report.Fig(of["system ns"].Over(of["pair ns"]).Times(100), "%"), counted(of["calls"]), report.Fig(of["core"], "%"), report.Fig(of["p50 ms"], "ms"),
 			report.Fig(of["p99 ms"], "ms"), report.Fig(pairs.Spread{of["MB"].Median()}, "MB"), report.Fig(pairs.Spread{of["missed"].Max()}, "")}})
 		bars.Items = append(bars.Items, report.Bar{Label: srv.name, Ours: srv.ours, Spread: ratio})
 		split.Items = append(split.Items, report.Pile{Label: srv.name, Values: []float64{of["user ns"].Median(), of["system ns"].Median()}})
 		if bound, ok := echoBounds[srv.name][c.sockets], srv.ours; ok && bound > 0 {
 			s.Targets = append(s.Targets, report.Target{What: fmt.Sprintf("%s, %d sockets: processor time to %s", srv.name, c.sockets, limitName), Got: ratio, Bound: bound})
+		}
+	}
+	for _, name := range []string{uwsName, "gws", "gorilla", "nbio"} {
+		if len(series[name]) > 0 {
+			s.Targets = append(s.Targets, report.Target{What: fmt.Sprintf("%s, %d sockets: processor time to %s", uringName, c.sockets, name), Got: series.Ratio(uringName, name, "pair ns"), Bound: 1})
 		}
 	}
 	s.Tables = append(s.Tables, table)
@@ -236,8 +278,16 @@ func (c echoCase) report(s *report.Section, servers []echoServer, series pairs.S
 		report.Chart{Title: title + ": where it goes", Stack: split})
 }
 
+// counted is a number of system calls, where they can be counted.
+func counted(calls pairs.Spread) report.Cell {
+	if len(calls) == 0 {
+		return report.Text("not counted")
+	}
+	return report.Fig(calls, "")
+}
+
 // echoBounds are what our loops are held to, by sockets.
 var echoBounds = map[string]map[int]float64{
-	"gamehoster, uring": {2000: 0.80, 8000: 0.85},
-	"gamehoster, gnet":  {2000: 1.35, 8000: 1.35},
+	uringName:          {2000: 0.80, 8000: 0.85},
+	"gamehoster, gnet": {2000: 1.35, 8000: 1.35},
 }

@@ -13,6 +13,7 @@ import (
 	"gamehoster/bench/beat"
 	"gamehoster/bench/bots"
 	"gamehoster/bench/colyseus"
+	"gamehoster/bench/proc"
 )
 
 // A benchmark's parts run as processes of their own, of the same program: the command
@@ -70,4 +71,25 @@ func part(ctx context.Context, role string, spec any) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("telling a part what to do: %w", err)
 	}
 	return exec.CommandContext(ctx, self, "bench-part", role, string(text)), nil
+}
+
+// runClients runs a part on the clients' cores and has read take what it says.
+func runClients[R any](ctx context.Context, role string, spec any, split cores, read func(io.Reader) (R, error)) (r R, err error) {
+	cmd, err := part(ctx, role, spec)
+	if err != nil {
+		return r, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return r, fmt.Errorf("starting %s: %w", role, err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := proc.Start(cmd, split.clients...); err != nil {
+		return r, fmt.Errorf("starting %s: %w", role, err)
+	}
+	r, err = read(out)
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		return r, fmt.Errorf("the part %s: %w", role, err)
+	}
+	return r, nil
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"gamehoster/bench/bots"
-	"gamehoster/bench/proc"
 	"gamehoster/games"
 )
 
@@ -88,23 +88,7 @@ func (h hosted) serve(ctx context.Context, transport string, split cores) (*serv
 func (h hosted) play(ctx context.Context, s *server, split cores, spec bots.Spec, progress func(bots.Progress)) (*bots.Report, error) {
 	spec.Addr, spec.Game, spec.Path, spec.Host = s.Addr.String(), h.game, "/"+h.name, domain
 	spec.Watch = []int{s.PID}
-	cmd, err := part(ctx, roleBots, spec)
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting the bots: %w", err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := proc.Start(cmd, split.clients...); err != nil {
-		return nil, fmt.Errorf("starting the bots: %w", err)
-	}
-	r, err := bots.Read(out, progress)
-	if err = errors.Join(err, cmd.Wait()); err != nil {
-		return nil, fmt.Errorf("playing %s: %w", h.name, err)
-	}
-	return r, nil
+	return runClients(ctx, roleBots, spec, split, func(out io.Reader) (*bots.Report, error) { return bots.Read(out, progress) })
 }
 
 // faults is what the bots found wrong; nil if nothing.

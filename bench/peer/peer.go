@@ -38,7 +38,7 @@ type Peer struct {
 // NPM is the folder of the peers written for Node, whose packages have been installed.
 // The error wraps ErrMissing where they have not.
 func NPM(source string) (dir string, err error) {
-	return installed(filepath.Join(source, "bench", "peers"), "@colyseus/schema")
+	return installed(filepath.Join(source, "bench", "peers"), "@colyseus/schema", "@trufflesuite/uws-js-unofficial", "ws")
 }
 
 // Colyseus is the folder of the room, likewise.
@@ -46,12 +46,14 @@ func Colyseus(source string) (dir string, err error) {
 	return installed(filepath.Join(source, "bench", "peers", "colyseus"), "@colyseus/core")
 }
 
-func installed(dir, pkg string) (string, error) {
+func installed(dir string, packages ...string) (string, error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		return "", fmt.Errorf("node: %w", ErrMissing)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(pkg), "package.json")); err != nil {
-		return "", fmt.Errorf("%w (make bench-peers installs it)", ErrMissing)
+	for _, p := range packages {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(p), "package.json")); err != nil {
+			return "", fmt.Errorf("%w (make bench-peers installs it)", ErrMissing)
+		}
 	}
 	return dir, nil
 }
