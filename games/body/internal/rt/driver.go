@@ -307,5 +307,6 @@ func (d *Driver) settle(t *schema.Type) ir.Stmt {
 	changed := ir.Do(ir.OrI32,
 		ir.Do(ir.XorI32, count(schema.CountRows), count(schema.CountSorted)),
 		ir.Do(ir.XorI32, count(schema.CountRows), count(schema.CountLive)))
-	return when(changed, &ir.Eval{X: &ir.Call{Fn: d.rt.compact(t), Args: []ir.Expr{get(d.base)}}})
+	at := &ir.Sym{Off: counts(t, 0)}
+	return when(changed, &ir.Eval{X: &ir.Call{Fn: d.rt.compact(), Args: []ir.Expr{add(get(d.base), at), FirstRow(get(d.base), t), Stride(t)}}})
 }

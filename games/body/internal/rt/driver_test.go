@@ -72,7 +72,7 @@ func newTraced(t *testing.T, side schema.Side, budget rt.Budget) *traced {
 
 // ran calls a function and gives the bodies that ran in it.
 func (g *traced) ran(f *ir.Func, args ...uint64) (list []run, err error) {
-	set(g, g.notes)
+	set(g.machine, g.notes)
 	_, err = g.try(f, append([]uint64{uint64(g.base)}, args...)...)
 	for at := g.notes; at < g.global("tail"); at += 8 {
 		list = append(list, run{int(g.get(at)), int(g.get(at + 4))})
@@ -80,10 +80,10 @@ func (g *traced) ran(f *ir.Func, args ...uint64) (list []run, err error) {
 	return list, err
 }
 
-// set makes the bodies note at an address.
-func set(g *traced, at uint32) {
+// set sets the variable at which bodies note.
+func set(m *machine, at uint32) {
 	type settable interface{ Set(v uint64) }
-	g.mod.ExportedGlobal("tail").(settable).Set(uint64(at))
+	m.mod.ExportedGlobal("tail").(settable).Set(uint64(at))
 }
 
 // file writes a tick's input: skips, leaves, joins and commands (player, number).

@@ -30,7 +30,12 @@ const definition = `{
 // define gives the test's game and a runtime for it.
 func define(t testing.TB) (*schema.Definition, *rt.Runtime) {
 	t.Helper()
-	def, list := games.ParseDefinition("rocks", []byte(definition))
+	return defineAs(t, definition)
+}
+
+func defineAs(t testing.TB, text string) (*schema.Definition, *rt.Runtime) {
+	t.Helper()
+	def, list := games.ParseDefinition("rocks", []byte(text))
 	if list.Failed() {
 		t.Fatal(list)
 	}
@@ -51,7 +56,7 @@ func load(t testing.TB, def *schema.Definition, r *rt.Runtime, side schema.Side,
 	g := &r.Globals
 	m := &machine{t: t, layout: schema.NewLayout(def, side)}
 	linked, err := link.Link(link.Options{
-		Layout: m.layout, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt, OutOfGas: 1, ToInt32: r.ToInt32(), Log: r.LogArea, MaxPages: 16,
+		Layout: m.layout, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt, OutOfGas: 1, ToInt32: r.ToInt32(), Log: r.LogArea, MaxPages: 64,
 		Globals: []*ir.Global{
 			g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.TickFuel, g.Seq, g.Seed, g.Seeded, g.Secret, g.Secreted, g.Tail, g.ViewAt, g.LogUsed, g.LogLost,
 		},
@@ -65,7 +70,7 @@ func load(t testing.TB, def *schema.Definition, r *rt.Runtime, side schema.Side,
 	if m.mod, err = runtime.Instantiate(ctx, linked.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := m.mod.Memory().Grow(2); !ok {
+	if _, ok := m.mod.Memory().Grow(2 + uint32(m.layout.Size>>16)); !ok {
 		t.Fatal("no memory")
 	}
 	m.heap = uint32(m.mod.ExportedGlobal("heap").Get())
