@@ -69,6 +69,7 @@ type Box struct {
 	loops   []loop.Loop
 	traces  *latetrace.Recorder // nil where none are wanted
 	gate    *gate.Gate
+	crowded throttle // sockets refused because a loop was behind
 	door    *door.Door
 	http    *http.Server
 	running sync.WaitGroup
@@ -109,7 +110,7 @@ func New(c Config) (_ *Box, err error) {
 			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnOpen: b.opened, OnClose: b.closed,
 		})
 		l := newLoop(host, loop.Config{
-			OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Late: b.lateTick(), Log: c.Log,
+			OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Lost: b.lost, Late: b.lateTick(), Log: c.Log,
 		})
 		host.Bind(l)
 		b.loops = append(b.loops, l)
@@ -202,7 +203,7 @@ func (b *Box) start(what string, run func() error) {
 func (b *Box) housekeeping() {
 	for _, l := range b.catalog.Games() {
 		if n := l.Table.Expire(loop.Now()); n > 0 {
-			b.log.Info("seats expired whose sockets never came", "game", l.Place.String(), "seats", n)
+			b.log.Info("seats expired whose sockets were never handed on", "game", l.Place.String(), "seats", n)
 		}
 	}
 	if !b.cfg.Dev {

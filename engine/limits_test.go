@@ -2,15 +2,21 @@ package engine_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"gamehoster/engine"
+	"gamehoster/engine/box"
 	"gamehoster/engine/gate"
 	"gamehoster/engine/internal/await"
+	"gamehoster/wire"
+	"gamehoster/wire/ws"
 )
 
 // knock asks for an upgrade in the name of an address, as a proxy on this machine does,
@@ -66,6 +72,46 @@ func TestAnAddressHoldsSoManySockets(t *testing.T) {
 		c.Close()
 		return line == in
 	})
+}
+
+// TestACrowdedLoopTurnsAway wants newcomers to be told, before they are promised a seat,
+// that they had better come later, and their seats to be free again.
+func TestACrowdedLoopTurnsAway(t *testing.T) {
+	log := &logbook{}
+	b, err := engine.New(engine.Config{Addr: anyPort, Dir: samples, Loops: 1, Transport: transport, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	defer func() {
+		if err := b.Run(ctx); err != nil {
+			t.Errorf("the box ended with %v", err)
+		}
+	}()
+	var req ws.Request
+	ask := ws.Dial{Host: "play.example.com", Target: "/pong"}
+	if err := req.Parse(ask.AppendRequest(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := req.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	reason := wire.CloseReason(wire.CloseBoxFull)
+	for range 5 {
+		d := b.RouteCrowded(&req, netip.MustParseAddrPort("127.0.0.1:4000"))
+		if d.Target != nil || !strings.HasPrefix(string(d.Response), "HTTP/1.1 101 ") || !strings.HasSuffix(string(d.Response), reason) {
+			t.Fatalf("answered %q", d.Response)
+		}
+	}
+	if !log.contains("sockets refused", "behind", "code=4009") {
+		t.Error("the refusal is not in the log")
+	}
+	for _, g := range b.Games() {
+		if l := g.Table.Load(); l != (box.Load{}) {
+			t.Errorf("%s: the table counts %+v", g.Name, l)
+		}
+	}
 }
 
 func TestALogLineIsShort(t *testing.T) {

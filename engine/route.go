@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -54,9 +56,18 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		return b.closeWith(req, client, wire.CloseBoxFull)
 	}
 	to := b.loops[at.Shard]
+	if to.Crowded() {
+		// It is told before it is promised anything: the newest of a crowd have to wait.
+		live.Table.Cancel(at.Number)
+		if n := b.crowded.count(loop.Now()); n > 0 {
+			b.log.Warn("sockets refused: a loop is too far behind to open them", "code", wire.CloseBoxFull, "times", n)
+		}
+		return door.Decision{Response: refusal(req, wire.CloseBoxFull)}
+	}
 	return door.Decision{
 		Response: ws.AppendResponse(nil, req.Key, ""),
 		Target: door.TargetFunc(func(fd int, early []byte) error {
+			live.Table.Hand(at.Number)
 			err := to.Adopt(fd, early, at.Number)
 			if err != nil {
 				live.Table.Cancel(at.Number)
@@ -64,6 +75,37 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 			return err
 		}),
 	}
+}
+
+// lost gives up the seat of a socket that was dead before its loop could open it.
+func (b *Box) lost(number uint64) {
+	for _, l := range b.catalog.Games() {
+		if l.Number == number>>worker.GameShift {
+			l.Table.Cancel(number)
+		}
+	}
+}
+
+// throttle counts what happens often and says now and then how often it did.
+type throttle struct {
+	mu    sync.Mutex
+	due   int64 // when it may say it again
+	total int64
+	said  int64
+}
+
+// count counts one, at now, and returns how many there were since it said so last; 0 when
+// that was less than a second ago.
+func (t *throttle) count(now int64) (times int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.total++
+	if now < t.due {
+		return 0
+	}
+	times = t.total - t.said
+	t.due, t.said = now+int64(time.Second), t.total
+	return times
 }
 
 // short is what a log line takes of what a stranger has sent.
@@ -106,8 +148,12 @@ func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why str
 func (b *Box) closeWith(req *ws.Request, client netip.AddrPort, code uint16) door.Decision {
 	b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
 		"code", code, "reason", wire.CloseReason(code))
-	answer := ws.AppendResponse(nil, req.Key, "")
-	return door.Decision{Response: ws.AppendClose(answer, ws.CloseCode(code), wire.CloseReason(code))}
+	return door.Decision{Response: refusal(req, code)}
+}
+
+// refusal accepts a socket and closes it.
+func refusal(req *ws.Request, code uint16) []byte {
+	return ws.AppendClose(ws.AppendResponse(nil, req.Key, ""), ws.CloseCode(code), wire.CloseReason(code))
 }
 
 // query is what a socket's address asks for.

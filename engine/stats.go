@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"gamehoster/engine/door"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/worker"
 )
@@ -18,6 +19,7 @@ type statsReport struct {
 	Games     map[string]gameReport `json:"games"`
 	Transport Transport             `json:"transport"` // gnet or uring
 	Loops     []loop.Stats          `json:"loops"`
+	Door      door.Stats            `json:"door"`
 }
 
 type gameReport struct {
@@ -43,7 +45,7 @@ type instanceReport struct {
 
 // stats asks every loop what it runs.
 func (b *Box) stats() (any, error) {
-	report := statsReport{Games: map[string]gameReport{}, Transport: b.on}
+	report := statsReport{Games: map[string]gameReport{}, Transport: b.on, Door: b.door.Stats()}
 	names := map[uint64]string{}
 	for _, l := range b.catalog.Games() {
 		names[l.Number] = l.Place.Game

@@ -2,11 +2,16 @@
 // and how loaded they are, and the seats given out. It decides where a new
 // player sits; the workers run what it decided.
 //
-//	Place --> seat reserved --> Claim (its socket came) --> Release (the player left)
-//	                       \--> Expire (no socket within SeatTimeout), Cancel
+//	Place --> seat reserved --> Hand (a loop has its socket) --> Claim --> Release (the player left)
+//	                       \--> Expire (no socket within SeatTimeout)
+//	                        \--> Cancel (the socket was refused, or is dead)
 //
 // A seat is counted from Place on, so two joins can never get the last one of an
-// instance, and given back exactly once, by Release or by Expire.
+// instance, and given back exactly once, by Release, by Expire or by Cancel.
+//
+// Once a loop has the socket, the seat waits for as long as that loop needs: it opens the
+// socket and claims the seat, or finds it dead and cancels. A clock would take the seats
+// of those who wait at a loop that is behind.
 //
 // An instance is open while the game lets players in and a seat is free. A new
 // player goes to the oldest open instance, or to a fresh one on the emptiest
@@ -17,6 +22,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +33,7 @@ import (
 	"gamehoster/games/schema"
 )
 
-// SeatTimeout is how long a reserved seat waits for its socket.
+// SeatTimeout is how long a reserved seat waits for its socket to be handed to a loop.
 const SeatTimeout = 10 * time.Second
 
 // What Place answers when there is no seat.
@@ -73,7 +79,7 @@ type instance struct {
 type pending struct {
 	reservation worker.Reservation
 	in          *instance
-	expires     int64
+	expires     int64 // never, once a loop has the socket
 }
 
 // counted reports whether the reservation has taken a seat of its own: a spectator
@@ -225,6 +231,16 @@ func (t *Table) forget(in *instance) {
 	t.list(in)
 }
 
+// Hand notes that a loop is about to get the reservation's socket, which now waits for
+// Claim or Cancel without end. One that is not there any more is ignored.
+func (t *Table) Hand(number uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.pending[number]; p != nil {
+		p.expires = math.MaxInt64
+	}
+}
+
 // Cancel gives a reservation back whose socket will not come. One that is not there any
 // more is ignored.
 func (t *Table) Cancel(number uint64) {
@@ -235,7 +251,7 @@ func (t *Table) Cancel(number uint64) {
 	}
 }
 
-// Expire gives back the reservations whose sockets never came.
+// Expire gives back the reservations whose sockets were not handed on.
 func (t *Table) Expire(now int64) (expired int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

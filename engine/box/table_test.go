@@ -105,6 +105,30 @@ func TestUnclaimedSeatExpiresOnce(t *testing.T) {
 	place(t, tb, Request{})
 }
 
+func TestAHandedSeatWaitsForItsLoop(t *testing.T) {
+	tb := NewTable(definition(2, 1), 1, 1, new(atomic.Uint32))
+	var numbers []uint64
+	for range 2 {
+		p, err := tb.Place(Request{}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb.Hand(p.Number)
+		numbers = append(numbers, p.Number)
+	}
+	tb.Hand(1 << 30)
+	if n := tb.Expire(1000 * int64(SeatTimeout)); n != 0 {
+		t.Fatalf("%d seats expired that a loop is about to claim", n)
+	}
+	if _, ok := tb.Claim(numbers[0]); !ok {
+		t.Fatal("a handed seat could not be claimed")
+	}
+	tb.Cancel(numbers[1]) // its socket was dead
+	if l := tb.Load(); l.Seats != 1 || l.Pending != 0 {
+		t.Fatalf("the table counts %+v", l)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
 	p, err := tb.Place(Request{}, 0)

@@ -27,6 +27,10 @@
 // the bytes that the door writes before it hands on, which may be none if the
 // other side of the handover writes them.
 //
+// When too many wait, the oldest go that have not asked yet: those who connect and say
+// nothing, or say it slowly. Whose request has come and was not read yet is not theirs to
+// pay for; if there are only such, the newest connection is told to come again.
+//
 // gnet ends an engine when accept fails for want of descriptors. So the door
 // refuses connections while there are still some, and starts an engine anew
 // should it end all the same.
@@ -95,7 +99,7 @@ type Config struct {
 
 	Engines     int           // accepting event loops; default the number of cores
 	HeadTimeout time.Duration // from accept to the end of the head; default 5 s
-	MaxPending  int           // connections without a whole head; past it the oldest goes. Default 8192
+	MaxPending  int           // connections without a whole head; past it the oldest go that are slow. Default 8192
 	MaxPerAddr  int           // the same of one IPv4 address or IPv6 /64, and those at the HTTPListener; past it new ones are refused. Default 256
 	MaxFiles    int           // descriptors numbered from here on are refused; default 64 below the process's limit, or three quarters of a small one
 
@@ -295,7 +299,8 @@ type Stats struct {
 	Malformed int64 // no HTTP/1 head, or an unsound handshake
 	TooLong   int64 // head over ws.MaxHead
 	TimedOut  int64 // no whole head in Config.HeadTimeout
-	Evicted   int64 // the oldest when there were over Config.MaxPending
+	Evicted   int64 // the oldest slow ones when there were over Config.MaxPending
+	Crowded   int64 // refused likewise, for want of slow ones
 	PerAddr   int64 // refused over Config.MaxPerAddr
 	Full      int64 // refused because the process is short of descriptors
 	Failed    int64 // went wrong at the handover
@@ -304,7 +309,7 @@ type Stats struct {
 
 type counters struct {
 	accepted, pending, upgraded, http, refused, malformed, tooLong,
-	timedOut, evicted, perAddr, full, failed, restarts atomic.Int64
+	timedOut, evicted, crowded, perAddr, full, failed, restarts atomic.Int64
 }
 
 // Stats reads the counters.
@@ -320,6 +325,7 @@ func (d *Door) Stats() Stats {
 		TooLong:   s.tooLong.Load(),
 		TimedOut:  s.timedOut.Load(),
 		Evicted:   s.evicted.Load(),
+		Crowded:   s.crowded.Load(),
 		PerAddr:   s.perAddr.Load(),
 		Full:      s.full.Load(),
 		Failed:    s.failed.Load(),

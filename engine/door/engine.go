@@ -121,7 +121,7 @@ func (e *engine) OnOpen(c gnet.Conn) ([]byte, gnet.Action) {
 	}
 	if c.Fd() >= d.cfg.MaxFiles {
 		d.stats.full.Add(1)
-		return nil, gnet.Close
+		return comeAgain, gnet.Close
 	}
 	p := &pending{conn: c}
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
@@ -136,15 +136,41 @@ func (e *engine) OnOpen(c gnet.Conn) ([]byte, gnet.Action) {
 		}
 		p.counted = key
 	}
-	if e.waiting.n >= e.room {
-		d.stats.evicted.Add(1)
-		e.drop(e.waiting.first)
+	if e.waiting.n >= e.room && !e.evict() {
+		d.stats.crowded.Add(1)
+		d.addrs.give(p.counted)
+		return comeAgain, gnet.Close
 	}
 	p.deadline = d.cfg.Now() + int64(d.cfg.HeadTimeout)
 	c.SetContext(p)
 	e.waiting.push(p)
 	d.stats.pending.Add(1)
 	return nil, gnet.None
+}
+
+// comeAgain is the answer to a connection for which there is no room. Its request has not
+// been read, so it may be lost on the way.
+var comeAgain = ws.AppendError(nil, 503, "too many are coming at once")
+
+// evictLooks is how many of the oldest connections are looked at for a slow one.
+const evictLooks = 8
+
+// evict drops the oldest connection whose peer is to blame for that it waits. It reports
+// false where all that it has looked at have sent what is yet to be read.
+func (e *engine) evict() bool {
+	p := e.waiting.first
+	for range evictLooks {
+		if p == nil {
+			break
+		}
+		if unread, err := unix.IoctlGetInt(p.conn.Fd(), unix.TIOCINQ); err != nil || unread == 0 {
+			e.door.stats.evicted.Add(1)
+			e.drop(p)
+			return true
+		}
+		p = p.next
+	}
+	return false
 }
 
 // OnClose implements gnet.EventHandler. It runs for every end, a handover's too.

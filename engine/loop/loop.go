@@ -97,8 +97,12 @@ type Loop interface {
 	// Adopt takes the stream socket fd over; it is enrolled soon after the call
 	// returns. tag is handed to OnOpen. early is copied. On an error (ErrStopped,
 	// ErrBusy) fd still belongs to the caller. A socket that turns out to be
-	// dead already is closed and counted, without an OnOpen.
+	// dead already is closed and counted, without an OnOpen; Config.Lost is told.
 	Adopt(fd int, early []byte, tag uint64) error
+
+	// Crowded reports whether so many adopted descriptors wait that Adopt may soon fail
+	// with ErrBusy. Whoever has not promised a peer anything yet turns it away now.
+	Crowded() bool
 
 	// Post wakes the loop and runs OnPost with m there. It reports false if the
 	// loop has stopped, in which case m is dropped. Posts do not overtake the sockets
@@ -178,6 +182,11 @@ type Config struct {
 	// the implementation can do that; the others deliver at once. Default 4 ms.
 	Gather time.Duration
 
+	// Lost is told the tag of each adopted descriptor that was not opened because it was
+	// dead by then. It is called by any goroutine and must not block. The descriptors that
+	// wait when the loop stops are not told. Nil: nobody is.
+	Lost func(tag uint64)
+
 	// Late is told of ticks that run late.
 	Late LateTick
 
@@ -206,6 +215,9 @@ func (c Config) Filled() Config {
 	}
 	if c.Gather <= 0 {
 		c.Gather = DefaultGather
+	}
+	if c.Lost == nil {
+		c.Lost = func(uint64) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -64,6 +64,8 @@ func AppendError(dst []byte, status int, reason string) []byte {
 		dst = append(dst, "\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"...)
 	case 405:
 		dst = append(dst, "\r\nConnection: close\r\nAllow: GET"...)
+	case 429, 503: // whoever can read it may wait a little
+		dst = append(dst, "\r\nConnection: close\r\nRetry-After: 1"...)
 	default:
 		dst = append(dst, "\r\nConnection: close"...)
 	}

@@ -84,10 +84,10 @@ func (l *Loop) opened(g gnet.Conn, a *adoption) {
 	g.SetContext(c)
 	l.stats.open.Add(1)
 	l.stats.adopted.Add(1)
-	l.handler.OnOpen(c.handle(), a.tag)
-	if len(a.early) > 0 && c.state == open {
-		l.stats.in.Add(int64(len(a.early)))
-		l.handler.OnData(c.handle(), a.early)
+	l.handler.OnOpen(c.handle(), a.Tag)
+	if len(a.Early) > 0 && c.state == open {
+		l.stats.in.Add(int64(len(a.Early)))
+		l.handler.OnData(c.handle(), a.Early)
 	}
 }
 

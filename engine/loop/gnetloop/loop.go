@@ -12,7 +12,7 @@
 //	eventfd --->|  OnTraffic -> Handler.OnPost for the queue, halt  |
 //	            +---------------------------------------------------+
 //	                 ^ Enroll (blocks until the loop has it)
-//	Adopt -> queue -> usher goroutine
+//	Adopt -> queue -> usher goroutines
 //
 // The timer is armed with the absolute time that the handler wished for, so it
 // neither drifts nor fires early, and it is handled where the ticks run. gnet
@@ -194,7 +194,10 @@ func (l *Loop) close() {
 func (l *Loop) Stop() { l.stopOnce.Do(func() { close(l.stop) }) }
 
 // Adopt implements loop.Loop.
-func (l *Loop) Adopt(fd int, early []byte, tag uint64) error { return l.usher.take(fd, early, tag) }
+func (l *Loop) Adopt(fd int, early []byte, tag uint64) error { return l.usher.put(fd, early, tag) }
+
+// Crowded implements loop.Loop.
+func (l *Loop) Crowded() bool { return l.usher.crowded() }
 
 // events receives gnet's callbacks, all but OnBoot and OnShutdown on the loop.
 type events struct{ *Loop }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"gamehoster/engine/internal/await"
 	"gamehoster/engine/loop"
 )
@@ -119,5 +121,55 @@ func testPostsTakeTheirTurn(t *testing.T, mk Make) {
 		if got := await.Value(t, told, "the second post"); got != n {
 			t.Errorf("%d of %d connections were read", got, n)
 		}
+	}
+}
+
+// testCrowd has many connections come to a loop whose ticks are late, which has few turns:
+// they wait for few of them, and none is turned away.
+func testCrowd(t *testing.T, mk Make) {
+	const (
+		crowd = 1000
+		turns = 12 // by the sixty-four in each, it would be sixteen
+		work  = int64(100e6)
+	)
+	r := &rig{}
+	held, gate := make(chan struct{}), make(chan struct{})
+	opened, ticks := 0, 0
+	all := make(chan int, 1)
+	r.onOpen = func(loop.Handle, uint64) {
+		if opened++; opened == crowd {
+			all <- ticks
+		}
+	}
+	r.onTick = func(now int64) int64 {
+		if opened == crowd {
+			return loop.Never
+		}
+		for loop.Now()-now < work { // as ticks of too many instances do
+		}
+		ticks++
+		return now
+	}
+	r.start(t, mk, loop.Config{})
+	r.loop.Post(func() { close(held); <-gate; ticks = 0 })
+	await.Value(t, held, "the loop to be held up")
+	for range crowd {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(pair[1]) })
+		if err := r.loop.Adopt(pair[0], nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.loop.Crowded() {
+		t.Errorf("%d are too many", crowd)
+	}
+	close(gate)
+	n := await.Value(t, all, "all to be opened")
+	t.Logf("%d connections were opened within %d ticks", crowd, n)
+	if n > turns {
+		t.Errorf("that is more than %d", turns)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +52,7 @@ func Run(t *testing.T, mk Make) {
 		{"PostBeforeRun", testPostBeforeRun},
 		{"PostThenAdopt", testPostThenAdopt},
 		{"PostsTakeTheirTurn", testPostsTakeTheirTurn},
+		{"ACrowdComesToALoopThatIsBehind", testCrowd},
 		{"StopTellsEveryone", testStop},
 		{"StopLeavesNothing", testLeaks},
 		{"StopBeforeRun", testStopBeforeRun},
@@ -508,12 +510,18 @@ func testCloseInFlush(t *testing.T, mk Make) {
 }
 
 func testDeadOnArrival(t *testing.T, mk Make) {
-	r, opened, closed := open(t, mk, loop.Config{})
+	var told atomic.Int64
+	r, opened, closed := open(t, mk, loop.Config{Lost: func(tag uint64) {
+		if tag != 7 {
+			t.Errorf("tag %d was lost", tag)
+		}
+		told.Add(1)
+	}})
 	for range 10 {
 		c, fd := tcpPair(t)
 		_ = c.SetLinger(0)
 		_ = c.Close()
-		if err := r.loop.Adopt(fd, nil, 0); err != nil {
+		if err := r.loop.Adopt(fd, nil, 7); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -527,10 +535,11 @@ func testDeadOnArrival(t *testing.T, mk Make) {
 	}
 	defer func() { _ = unix.Close(p[1]) }()
 	lost := r.loop.Stats().Lost
-	if err := r.loop.Adopt(p[0], nil, 0); err != nil {
+	if err := r.loop.Adopt(p[0], nil, 7); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "the pipe to be refused", func() bool { return r.loop.Stats().Lost == lost+1 })
+	await.True(t, "who was lost to be told", func() bool { return told.Load() == r.loop.Stats().Lost })
 }
 
 func testTicks(t *testing.T, mk Make) {

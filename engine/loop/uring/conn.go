@@ -9,6 +9,7 @@ import (
 
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/internal/arena"
+	"gamehoster/engine/loop/internal/arrivals"
 )
 
 // state is where a connection's slot stands. Only open ones reach the handler.
@@ -52,10 +53,10 @@ type table struct {
 	all   []*conn
 	spare []*conn // free slots
 
-	arriving []adoption // scratch of hear
-	closing  []*conn    // for finishClosing
-	dead     []*conn    // for tellClosed
-	ending   int        // dead and not free yet
+	arriving []arrivals.Arrival // scratch of welcome
+	closing  []*conn            // for finishClosing
+	dead     []*conn            // for tellClosed
+	ending   int                // dead and not free yet
 }
 
 const slotsAtOnce = 64 // connections that are made together, to lie together
@@ -104,19 +105,20 @@ func (t *table) of(k token) *conn {
 }
 
 // adopt opens a descriptor that was given to the loop.
-func (l *Loop) adopt(a *adoption) {
-	if !ready(a.fd, l.cfg.Unsent) {
-		_ = unix.Close(a.fd)
+func (l *Loop) adopt(a *arrivals.Arrival) {
+	if !ready(a.FD, l.cfg.Unsent) {
+		_ = unix.Close(a.FD)
 		l.stats.lost.Add(1)
+		l.cfg.Lost(a.Tag)
 		return
 	}
-	c := l.conns.add(a.fd)
+	c := l.conns.add(a.FD)
 	l.stats.open.Add(1)
 	l.stats.adopted.Add(1)
-	l.handler.OnOpen(c.handle(), a.tag)
-	if len(a.early) > 0 && c.state == open {
-		l.stats.in.Add(int64(len(a.early)))
-		l.handler.OnData(c.handle(), a.early)
+	l.handler.OnOpen(c.handle(), a.Tag)
+	if len(a.Early) > 0 && c.state == open {
+		l.stats.in.Add(int64(len(a.Early)))
+		l.handler.OnData(c.handle(), a.Early)
 	}
 	l.listenTo(c)
 	l.settle()

@@ -7,31 +7,30 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/internal/arrivals"
 )
 
 const (
-	maxAdoptions  = 4096 // descriptors that may wait for the loop
-	adoptionsEach = 64   // of them, opened in one turn
+	adoptionsEach = 64   // descriptors opened before the time is looked at
 	keepPosts     = 4096 // longest queue whose memory is kept for reuse
-)
 
-// adoption is a descriptor on its way into the loop.
-type adoption struct {
-	fd    int
-	tag   uint64
-	early []byte
-}
+	// The time that a turn may spend on opening: a third of what it took for all else,
+	// or this. A loop that is behind with its ticks has a turn seldom, and were it to open
+	// a few each time, those that came in a crowd would wait for minutes.
+	leastOpening = int64(2e6) // ns
+	openingShare = 3
+)
 
 // mailbox is what other goroutines leave for the loop. An event counter, the bell, is
 // rung only while the loop sleeps.
 type mailbox struct {
-	mu        sync.Mutex
-	posts     []loop.Message
-	spare     []loop.Message // the other half of the pair that posts alternates with
-	adoptions []adoption
-	asleep    bool // the loop waits and has not been rung for
-	halting   bool // Stop was called
-	closed    bool // nothing is accepted any more
+	mu       sync.Mutex
+	posts    []loop.Message
+	spare    []loop.Message // the other half of the pair that posts alternates with
+	arriving arrivals.Queue
+	asleep   bool // the loop waits and has not been rung for
+	halting  bool // Stop was called
+	closed   bool // nothing is accepted any more
 
 	bell  int
 	rings uint64 // what the ring reads from the bell
@@ -62,7 +61,7 @@ func (m *mailbox) ring() {
 func (m *mailbox) sleep() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asleep = len(m.posts) == 0 && len(m.adoptions) == 0 && !m.halting
+	m.asleep = len(m.posts) == 0 && m.arriving.Len() == 0 && !m.halting
 	return m.asleep
 }
 
@@ -78,18 +77,21 @@ func (m *mailbox) stopped() bool {
 	return m.halting
 }
 
-// take returns what is there, of adoptions some. A last call closes the box.
-func (m *mailbox) take(dst []adoption) (posts []loop.Message, adoptions []adoption, last bool) {
+// take returns the posts that are there, and how many descriptors have come up to now. A
+// last call closes the box.
+func (m *mailbox) take() (posts []loop.Message, arrived int, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	posts, m.posts, m.spare = m.posts, m.spare[:0], nil
-	n := min(len(m.adoptions), adoptionsEach)
-	adoptions = append(dst, m.adoptions[:n]...)
-	left := copy(m.adoptions, m.adoptions[n:])
-	clear(m.adoptions[left:])
-	m.adoptions = m.adoptions[:left]
 	m.closed = m.halting
-	return posts, adoptions, m.halting
+	return posts, m.arriving.Len(), m.halting
+}
+
+// arrived appends the first n descriptors that wait to dst.
+func (m *mailbox) arrived(dst []arrivals.Arrival, n int) []arrivals.Arrival {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.arriving.Take(dst, n)
 }
 
 // giveBack returns the memory of a queue that take gave out.
@@ -102,14 +104,13 @@ func (m *mailbox) giveBack(posts []loop.Message) {
 	m.spare = posts[:0]
 }
 
-// close refuses everything from now on and returns the adoptions that are left over.
-func (m *mailbox) close() []adoption {
+// close refuses everything from now on and returns the descriptors that are left over.
+func (m *mailbox) close() []arrivals.Arrival {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed, m.asleep = true, false
 	m.posts, m.spare = nil, nil
-	left := m.adoptions
-	m.adoptions = nil
+	left := m.arriving.Take(nil, m.arriving.Len())
 	if m.bell >= 0 {
 		_ = unix.Close(m.bell)
 		m.bell = -1
@@ -141,22 +142,25 @@ func (l *Loop) Stop() {
 
 // Adopt implements loop.Loop.
 func (l *Loop) Adopt(fd int, early []byte, tag uint64) error {
-	a := adoption{fd: fd, tag: tag}
-	if len(early) > 0 {
-		a.early = append(a.early, early...)
-	}
 	m := &l.mail
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case m.closed || m.halting:
+	if m.closed || m.halting {
 		return loop.ErrStopped
-	case len(m.adoptions) >= maxAdoptions:
-		return loop.ErrBusy
 	}
-	m.adoptions = append(m.adoptions, a)
+	if err := m.arriving.Put(fd, early, tag); err != nil {
+		return err
+	}
 	m.ring()
 	return nil
+}
+
+// Crowded implements loop.Loop.
+func (l *Loop) Crowded() bool {
+	m := &l.mail
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.arriving.Crowded()
 }
 
 // listen has the ring read the bell.
@@ -166,25 +170,35 @@ func (l *Loop) listen() {
 
 // hear does what was left in the mailbox until now. What is left meanwhile has to wait
 // for the next turn, so that posts cannot starve the sockets. Posts come first: what was
-// posted before an adoption is known when that opens. Adoptions that are there when the
-// loop stops are lost.
+// posted before a descriptor came is known when that opens. Descriptors that are there
+// when the loop stops are lost.
 func (l *Loop) hear() (last bool) {
-	posts, adoptions, last := l.mail.take(l.conns.arriving[:0])
+	posts, arrived, last := l.mail.take()
 	for i, p := range posts {
 		posts[i] = nil
 		l.handler.OnPost(p)
 		l.settle()
 	}
 	l.mail.giveBack(posts)
-	for i := range adoptions {
-		if last {
-			_ = unix.Close(adoptions[i].fd)
-			l.stats.lost.Add(1)
-		} else {
-			l.adopt(&adoptions[i])
-		}
+	if !last {
+		l.welcome(arrived)
 	}
-	clear(adoptions)
-	l.conns.arriving = adoptions[:0]
 	return last
+}
+
+// welcome opens the first n descriptors that have come, as far as it may in this turn.
+func (l *Loop) welcome(n int) {
+	from := loop.Now()
+	now, until := from, from+max(leastOpening, l.worked/openingShare)
+	for n > 0 && now < until {
+		some := l.mail.arrived(l.conns.arriving[:0], min(n, adoptionsEach))
+		for i := range some {
+			l.adopt(&some[i])
+		}
+		n -= len(some)
+		clear(some)
+		l.conns.arriving = some[:0]
+		now = loop.Now()
+	}
+	l.opening = now - from
 }

@@ -74,6 +74,8 @@ type Loop struct {
 	inbox   []completion // what deliver has yet to look at
 	wish    int64        // when the next tick is wanted
 	woke    int64        // when the last wait ended
+	worked  int64        // how long the last turn took, waiting and opening left out
+	opening int64        // how long this one has spent on opening
 	broken  error        // of the ring; the loop ends with it
 	again   bool         // receives ended early in the last deliver and were started anew
 	spills  int          // times that completions did not fit into the queue
@@ -157,7 +159,7 @@ func (l *Loop) pin() {
 // close gives back what is left when run ends; after it every call is a no-op or refused.
 func (l *Loop) close() {
 	for _, a := range l.mail.close() {
-		_ = unix.Close(a.fd)
+		_ = unix.Close(a.FD)
 		l.stats.lost.Add(1)
 	}
 }
@@ -195,6 +197,7 @@ func (l *Loop) turn() (last bool) {
 	}
 	last = l.hear()
 	l.timers()
+	l.worked = loop.Now() - l.woke - l.opening
 	return last
 }
 
