@@ -31,6 +31,9 @@ type owed struct {
 	seen  uint64 // the last send; 0 if the object that waits is no more
 }
 
+// span is bytes of a buffer.
+type span struct{ at, end int32 }
+
 // part is one object of a message that is being made.
 type part struct {
 	span         // of the scratch's bytes

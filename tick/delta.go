@@ -9,8 +9,9 @@ import (
 // A delta is made in two steps. What has changed since a base looks the same to all
 // viewers with that base, but for what only owners see: it is encoded once. A viewer's
 // delta is that whole or, where it holds not everything, owns something private, is
-// owed something or has to wait for something, put together from its parts. In games
-// with view bodies only the parts are made that someone asks for.
+// owed something or has to wait for something, put together from its pieces. In games
+// with view bodies the pieces are made as someone asks for them, unless it is likely that
+// someone asks for nearly all.
 //
 //	encoding   of a base   | 5: ...... | 8: .... | 9: ........ | 14: ... |
 //	                            |                     |            |
@@ -23,65 +24,151 @@ type encoding struct {
 	sends   uint64 // the send that it is of
 	base    uint64
 	thin    bool
-	parts   []span // by index: mask and values in buf, as seen by who does not own the object
-	buf     []byte // with ids: the list as a viewer has it that holds everything and owns nothing private
-	changed []int32
-	private bool // an owner sees more of something than others do
+	pieces  []piece // by index; without views only those of what has changed are good
+	buf     []byte  // as long as it may be
+	end     int     // of what is in buf. With ids: the list as a viewer has it that holds everything and owns nothing private
+	changed []int32 // indexes of what has changed, where all is encoded
+	private bool    // an owner sees more of something than others do
 }
 
-// span is bytes of a buffer; empty: not encoded yet.
-type span struct{ at, end int32 }
+// piece is what an encoding has of an object.
+type piece struct {
+	id    uint32
+	is    kind
+	at    int32 // of mask and values in buf, as seen by who does not own the object
+	until int32
+}
 
-// encodings is how many bases' are kept: clients ack at much the same pace.
-const encodings = 4
+// kind is what there is to say of an object.
+type kind uint32
+
+const (
+	unasked kind = iota // it is not known yet
+	still               // nothing: it has not changed, or has no fields that deltas have
+	public              // the same to all
+	private             // more to its owner
+)
+
+const (
+	// encodings is how many bases' are kept.
+	encodings = 16
+	// spare is so much behind a piece, in an encoding and in a message, that short ones
+	// are copied as words without a look at how many.
+	spare = 16
+)
 
 // encoding gives the changes since the viewer's base.
 func (v *Viewer) encoding() *encoding {
 	in, b := v.in, &v.in.shard.scratch
+	var e *encoding
 	for i := range b.encodings {
-		if e := &b.encodings[i]; e.in == in && e.sends == in.sends && e.base == v.base && e.thin == v.thin {
+		e = &b.encodings[i]
+		if e.in != in || e.sends != in.sends {
+			break // nor are those after it of this send
+		}
+		if e.base == v.base && e.thin == v.thin {
 			return e
 		}
+		e = nil
 	}
-	e := &b.encodings[b.turn%encodings]
-	b.turn++
+	if e == nil {
+		e = &b.encodings[b.made%encodings]
+	}
+	b.made++
 	n := len(in.history.objects)
 	*e = encoding{
 		in: in, plans: in.shard.plans, sends: in.sends, base: v.base, thin: v.thin,
-		parts: slices.Grow(e.parts[:0], n)[:n], buf: e.buf[:0], changed: e.changed[:0],
+		pieces: slices.Grow(e.pieces[:0], n)[:n], buf: e.buf, changed: slices.Grow(e.changed[:0], n),
 	}
-	if in.shard.rules.view {
-		clear(e.parts)
-	} else {
+	switch some := in.history.newest > v.base; {
+	case in.shard.rules.view && (!some || len(b.held)*in.alike(v) < n):
+		clear(e.pieces)
+	case some:
 		e.all()
 	}
 	return e
 }
 
-// all encodes everything that has changed.
-func (e *encoding) all() {
-	var w wire.ObjectWriter
-	buf := e.buf
-	for i := range e.in.history.objects {
-		o := &e.in.history.objects[i]
-		if !e.lists(o) {
-			continue
-		}
-		f := e.fields(o)
-		e.private = e.private || f[0] != f[1]
-		e.changed = append(e.changed, int32(i))
-		if f[0].Len() > 0 {
-			buf = w.ID(buf, o.id)
-			at := len(buf)
-			buf = e.append(buf, o, f[0], false)
-			e.parts[i] = span{int32(at), int32(len(buf))}
+// alike is how many viewers have deltas from the same base as v.
+func (in *Instance) alike(v *Viewer) (n int) {
+	for _, w := range in.viewers {
+		if w.base == v.base && w.thin == v.thin {
+			n++
 		}
 	}
-	e.buf = buf
+	return n
 }
 
-// lists reports whether the object has changed and has fields that deltas have.
-func (e *encoding) lists(o *object) bool { return e.stamp(o) > e.base && e.fields(o)[1].Len() > 0 }
+// all encodes everything that has changed.
+func (e *encoding) all() {
+	h := &e.in.history
+	past := h.undo.at(e.base)
+	typ, last := -1, uint32(0)
+	var f *[2]*wire.Fields
+	var images *images
+	is, room, few, view := still, 0, false, e.in.shard.rules.view
+	buf, at := e.buf, 0
+	for i := range h.objects {
+		o := &h.objects[i]
+		if e.stamp(o) <= e.base {
+			if view {
+				e.pieces[i].is = still
+			}
+			continue
+		}
+		if int(o.typ) != typ {
+			typ, images = int(o.typ), &h.images[o.typ]
+			f, is = e.fields(o), e.kind(o)
+			room, few = wire.MaxUvarint+f[0].Most()+spare, is == public && f[0].Few() && !e.thin
+		}
+		if is == still {
+			if view {
+				e.pieces[i].is = still
+			}
+			continue
+		}
+		e.private = e.private || is == private
+		e.changed = append(e.changed, int32(i))
+		if len(buf)-at < room {
+			buf = grow(buf, at, room)
+		}
+		start := at
+		if f[0].Len() > 0 {
+			at = wire.PutUvarint(buf, at, o.id-last)
+			last, start = o.id, at
+			image := images.at(o.image)
+			if e.base < o.born {
+				at = len(f[0].AppendFull(buf[:at], image))
+			} else if few && o.before <= e.base {
+				at = f[0].PutSet(buf, at, image, o.fields)
+			} else if old, ok := past.image(o.id); ok {
+				at = f[0].PutChanges(buf, at, image, old)
+			} else {
+				at = f[0].PutChanges(buf, at, image, h.imageAt(o, e.base))
+			}
+		}
+		e.pieces[i] = piece{o.id, is, int32(start), int32(at)}
+	}
+	e.buf, e.end = buf, at
+}
+
+// grow makes buf longer, of which what is before at counts, so that n bytes are behind
+// that.
+func grow(buf []byte, at, n int) []byte {
+	buf = slices.Grow(buf[:at], n)
+	return buf[:cap(buf)]
+}
+
+// kind is that of an object of which something has changed.
+func (e *encoding) kind(o *object) kind {
+	switch f := e.fields(o); {
+	case f[1].Len() == 0:
+		return still
+	case f[0] != f[1]:
+		return private
+	}
+	return public
+}
 
 // stamp is the send at which the object changed last.
 func (e *encoding) stamp(o *object) uint64 {
@@ -101,6 +188,12 @@ func (e *encoding) fields(o *object) *[2]*wire.Fields {
 	return &p.sent
 }
 
+// once gives the fields that have changed since the base, if the commit knows them
+// because they have changed once.
+func (e *encoding) once(o *object, f *wire.Fields) (set uint64, ok bool) {
+	return o.fields, o.before <= e.base && o.born <= e.base && !e.thin && f == e.fields(o)[1] && f.Few()
+}
+
 // append appends mask and values of an object.
 func (e *encoding) append(dst []byte, o *object, f *wire.Fields, full bool) []byte {
 	h := &e.in.history
@@ -108,26 +201,50 @@ func (e *encoding) append(dst []byte, o *object, f *wire.Fields, full bool) []by
 	if full || e.base < o.born {
 		return f.AppendFull(dst, image)
 	}
-	if !e.thin && o.before <= e.base && f.Few() && f == e.fields(o)[1] {
-		return f.AppendSet(dst, image, o.fields) // it has changed once: the commit has compared
+	if set, ok := e.once(o, f); ok {
+		return f.AppendSet(dst, image, set)
 	}
-	base, ok := h.imageAt(o, e.base)
-	if !ok {
-		base = image
+	return f.AppendChanges(dst, image, h.imageAt(o, e.base))
+}
+
+// piece is that of the object at an index.
+func (e *encoding) piece(i int32) *piece {
+	p := &e.pieces[i]
+	if p.is == unasked {
+		e.ask(i)
 	}
-	return f.AppendChanges(dst, image, base)
+	return p
+}
+
+// ask makes the piece of an object.
+func (e *encoding) ask(i int32) {
+	o, p := &e.in.history.objects[i], &e.pieces[i]
+	p.is = still
+	if e.stamp(o) <= e.base {
+		return
+	}
+	if p.is = e.kind(o); p.is == still {
+		return
+	}
+	p.id, p.at = o.id, int32(e.end)
+	if f := e.fields(o)[0]; f.Len() > 0 {
+		e.end = len(e.append(e.room(f), o, f, false))
+	}
+	p.until = int32(e.end)
+}
+
+// room is what there is, with room for one more piece behind it.
+func (e *encoding) room(f *wire.Fields) []byte {
+	if n := f.Most() + spare; len(e.buf)-e.end < n {
+		e.buf = grow(e.buf, e.end, n)
+	}
+	return e.buf[:e.end]
 }
 
 // get is the public encoding of an object that has changed.
 func (e *encoding) get(i int) []byte {
-	x := &e.parts[i]
-	if x.at == x.end {
-		o := &e.in.history.objects[i]
-		x.at = int32(len(e.buf))
-		e.buf = e.append(e.buf, o, e.fields(o)[0], false)
-		x.end = int32(len(e.buf))
-	}
-	return e.buf[x.at:x.end]
+	p := e.piece(int32(i))
+	return e.buf[p.at:p.until]
 }
 
 // changed is the indexes of what the viewer holds and has changed since its base.
@@ -138,7 +255,7 @@ func (v *Viewer) changed(e *encoding) []int32 {
 	b := &v.in.shard.scratch
 	b.changed = b.changed[:0]
 	for _, i := range b.held {
-		if e.lists(&v.in.history.objects[i]) {
+		if e.piece(i).is != still {
 			b.changed = append(b.changed, i)
 		}
 	}
@@ -151,10 +268,12 @@ func (v *Viewer) delta(dst []byte, budget int) []byte {
 	in, b := v.in, &v.in.shard.scratch
 	dst = wire.Delta{Tick: in.sendTick, Base: v.baseTick, Processed: v.processed()}.Append(dst)
 	e := v.encoding()
-	if len(v.owed) == 0 && !in.shard.rules.view && (!e.private || v.player == 0) {
-		if len(e.buf) <= budget {
-			return append(dst, e.buf...)
+	if len(v.owed) == 0 {
+		front := len(dst)
+		if dst = v.join(dst, e); len(dst)-front <= budget {
+			return dst
 		}
+		dst = dst[:front]
 	}
 	over := v.list(e) > budget
 	if over {
@@ -173,6 +292,52 @@ func (v *Viewer) delta(dst []byte, budget int) []byte {
 	return dst
 }
 
+// join appends all that has changed of what the viewer holds. It is owed nothing.
+func (v *Viewer) join(dst []byte, e *encoding) []byte {
+	b, list := &v.in.shard.scratch, e.changed
+	switch {
+	case v.in.shard.rules.view:
+		list = b.held
+	case !e.private || v.player == 0:
+		return append(dst, e.buf[:e.end]...)
+	}
+	buf, at := dst[:cap(dst)], len(dst)
+	last := uint32(0)
+	for _, i := range list {
+		p := e.piece(i)
+		if p.is == still {
+			continue
+		}
+		if p.is == private {
+			if o := &v.in.history.objects[i]; v.owns(o) {
+				f := e.fields(o)[1]
+				buf = grow(buf, at, wire.MaxUvarint+f.Most())
+				at = wire.PutUvarint(buf, at, p.id-last)
+				at = len(e.append(buf[:at], o, f, false))
+				last = p.id
+				continue
+			}
+			if p.at == p.until {
+				continue
+			}
+		}
+		n := int(p.until - p.at)
+		if len(buf)-at < wire.MaxUvarint+n+spare {
+			buf = grow(buf, at, wire.MaxUvarint+n+spare)
+		}
+		at = wire.PutUvarint(buf, at, p.id-last)
+		last = p.id
+		if src := e.buf[p.at:]; n <= spare {
+			le.PutUint64(buf[at:], le.Uint64(src))
+			le.PutUint64(buf[at+8:], le.Uint64(src[8:]))
+		} else {
+			copy(buf[at:], src[:n])
+		}
+		at += n
+	}
+	return buf[:at]
+}
+
 // list gathers the parts of the viewer's delta in the scratch, and returns how many
 // bytes they take.
 func (v *Viewer) list(e *encoding) (size int) {
@@ -181,7 +346,7 @@ func (v *Viewer) list(e *encoding) (size int) {
 	b.parts, b.bytes = b.parts[:0], b.bytes[:0]
 	add := func(i int, d *owed) {
 		o := &h.objects[i]
-		public, f := e.fields(o)[0], e.fields(o)[0]
+		all, f := e.fields(o)[0], e.fields(o)[0]
 		if v.owns(o) {
 			f = e.fields(o)[1]
 		}
@@ -194,7 +359,7 @@ func (v *Viewer) list(e *encoding) (size int) {
 			p.since, full = d.since, d.since > 0 || d.full > v.base
 			p.told = d.since == 0 && e.stamp(o) <= d.told
 		}
-		if !full && f == public {
+		if !full && f == all {
 			b.bytes = append(b.bytes, e.get(i)...)
 		} else {
 			b.bytes = e.append(b.bytes, o, f, full)

@@ -103,8 +103,9 @@ type history struct {
 	dead    uint64 // the newest send that is forgotten
 	wide    bool   // images go as far as the shared fields
 
-	made      uint64 // the last send at which an object was born
-	entered   uint64 // the same of objects that are announced to all
+	newest    uint64 // the last send at which anything changed
+	made      uint64 // the same of the birth of an object
+	entered   uint64 // and of those that are announced to all
 	wrote     uint64 // the last send at which one was found written by a server body
 	spoilt    uint64 // the same of those that a rewind has changed
 	given     uint32 // the shared counter at the last send
@@ -229,7 +230,10 @@ func (in *Instance) walk() {
 			image := c.images[at : at+c.size : at+c.size]
 			now := row
 			if c.steps != nil {
-				now = in.step(c, o, row)
+				now = b.image[:c.size]
+				if !c.steps.NextImage(now, row, image, c.images[at+c.size:at+c.each]) {
+					now = image
+				}
 			}
 			if x := c.sent.Changed(now, image); x != 0 {
 				o.before, o.sent, o.fields = o.sent, in.sends, x
@@ -251,16 +255,6 @@ func (in *Instance) walk() {
 		}
 	}
 	slices.SortFunc(b.fresh, func(a, b object) int { return cmp.Compare(a.id, b.id) })
-}
-
-// step is the image of a row, of which numbers travel as steps. It is valid until the
-// next one.
-func (in *Instance) step(c *column, o *object, row []byte) []byte {
-	slot := c.images[int(o.image)*c.each:][:c.each]
-	image, last := slot[:c.size], slot[c.size:]
-	now := in.shard.scratch.image[:c.size]
-	c.steps.NextImage(now, row, image, last)
-	return now
 }
 
 // stays finds the row of a known object among the rows of its type that come next, and
@@ -286,9 +280,9 @@ func (in *Instance) stays(o *object, c *column) bool {
 
 // replace puts a row in an image's place, which is put aside.
 func (in *Instance) replace(o *object, row, image []byte) {
-	o.undo = in.history.undo.push(image, in.sends, o.undo)
-	copy(image, row)
-	o.whole = in.sends
+	h := &in.history
+	o.undo = h.undo.push(image, row, o.id, in.sends, o.undo)
+	o.whole, h.newest = in.sends, in.sends
 }
 
 // lose takes note that a known object is no more.
@@ -367,7 +361,7 @@ func (in *Instance) insert() {
 			o.slot = h.takeSlot()
 		}
 		in.written(o, row)
-		h.made = in.sends
+		h.newest, h.made = in.sends, in.sends
 		if o.enters {
 			h.entered = in.sends
 		}
@@ -493,18 +487,18 @@ func (h *history) forget() {
 	}
 }
 
-// imageAt is how an object looked at send base; ok is false if that is how it
-// looks now.
-func (h *history) imageAt(o *object, base uint64) (image []byte, ok bool) {
+// imageAt is how an object looked at send base.
+func (h *history) imageAt(o *object, base uint64) (image []byte) {
+	image = h.image(o)
 	for at := o.undo; ; {
 		old, send, prev, there := h.undo.entry(at)
 		if !there || send <= base {
-			return image, ok
+			return image
 		}
 		if send == base+1 {
-			return old, true // what is older still is of base at the latest
+			return old // what is older still is of base at the latest
 		}
-		image, ok, at = old, true, prev
+		image, at = old, prev
 	}
 }
 

@@ -157,7 +157,7 @@ type scratch struct {
 	owed    []owed   // of the viewer that gets it
 
 	encodings [encodings]encoding
-	turn      int    // of encodings, which is made anew next
+	made      int    // encodings, so far
 	name      []byte // of an instance
 	blind     bool   // late commands are not relayed to the viewer of this send
 	waiting   []waiting

@@ -34,11 +34,11 @@ func TestUndoAgainstAList(t *testing.T) {
 			}
 			for range rng.IntN(busy) {
 				o := rng.IntN(objects)
-				image := make([]byte, rng.IntN(300))
+				image := make([]byte, 8*rng.IntN(40))
 				for i := range image {
 					image[i] = byte(rng.Uint32())
 				}
-				newest[o] = u.push(image, send, newest[o])
+				newest[o] = u.push(bytes.Clone(image), image, uint32(o), send, newest[o])
 				all[o] = append(all[o], entry{send, image})
 			}
 			u.end(send)
@@ -54,6 +54,40 @@ func TestUndoAgainstAList(t *testing.T) {
 		}
 		if len(u.ring) > 1<<20 {
 			t.Errorf("seed %d: the ring has grown to %d bytes", seed, len(u.ring))
+		}
+	}
+}
+
+// Who goes through all objects finds the image that each had at a send, if the next one
+// changed it, whatever objects there are no more; through gaps and growth of the ring.
+func TestPastImages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var u undo
+	var sends [200]map[uint32][]byte
+	for send := uint64(1); send < uint64(len(sends)); send++ {
+		u.forget(max(send, 20) - 20)
+		sends[send] = map[uint32][]byte{}
+		for id := range uint32(60) {
+			if rng.IntN(3) > 0 {
+				image := make([]byte, 8*rng.IntN(20))
+				for i := range image {
+					image[i] = byte(rng.Uint32())
+				}
+				sends[send][id] = bytes.Clone(image)
+				u.push(image, image, id, send, none)
+			}
+		}
+		u.end(send)
+		base := send - min(send, uint64(1+rng.IntN(19)))
+		past := u.at(base)
+		for id := range uint32(60) {
+			if rng.IntN(4) == 0 {
+				continue // it is no more
+			}
+			image, ok := past.image(id)
+			if want, there := sends[base+1][id]; ok != there || !bytes.Equal(image, want) {
+				t.Fatalf("send %d, object %d at %d: %x (%v), not %x (%v)", send, id, base, image, ok, want, there)
+			}
 		}
 	}
 }

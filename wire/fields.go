@@ -22,7 +22,7 @@ type Fields struct {
 	all    []op
 	runs   []op // all with neighbours that are copied as they are joined to one
 	size   int
-	most   int // bytes that an append puts at most, those that are put over again counted
+	most   int // as of Most
 	end    int // all the fields lie in row[:end]; a multiple of 8
 }
 
@@ -30,9 +30,12 @@ type Fields struct {
 // them differ.
 type group struct {
 	ops   []op
-	lanes []*lanes // by eight bytes
-	steps uint64   // the fields that travel as steps
-	next  *group   // the fields after these; nil where there are none, as nearly always
+	lanes []lane // by eight bytes
+	steps uint64 // the fields that travel as steps
+	whole uint64 // all the fields, if they are one run of bytes: row[from:][:length]
+	next  *group // the fields after these; nil where there are none, as nearly always
+
+	from, length int
 }
 
 const (
@@ -40,12 +43,26 @@ const (
 	later     = 1 << 63 // a field of a later group
 )
 
-// lanes are eight bytes of a row: the fields that have bytes in a set of the lower four
-// of them, and in one of the upper four.
-type lanes struct {
+// lane is eight bytes of a row. Most hold two fields of four bytes or one of eight.
+type lane struct {
 	off       int
-	own       uint64 // those that are of fields of the group
-	low, high [16]uint64
+	own       uint64 // the bytes that are of fields of the group
+	low, high uint64 // the fields in the lower four of them, and in the upper four
+	sets      *sets  // which of them it is; nil where there is no more than one in a half
+}
+
+// sets tells the fields that have bytes in a set of the lower four of a lane's bytes,
+// and in one of the upper four.
+type sets struct{ low, high [16]uint64 }
+
+// of is the fields that have bytes in x.
+func (s *sets) of(x uint64) uint64 {
+	// A bit for each byte that is not zero.
+	x |= x >> 4
+	x |= x >> 2
+	x |= x >> 1
+	x = x & 0x0101010101010101 * 0x0102040810204080 >> 56
+	return s.low[x&15] | s.high[x>>4]
 }
 
 func newFields(ops []op) *Fields {
@@ -66,13 +83,17 @@ func newFields(ops []op) *Fields {
 	f.end = (f.end + 7) &^ 7
 	f.most = f.MaskLen() + f.size + 8
 	f.group = newGroup(ops, f.end)
+	if len(f.runs) == 1 && f.runs[0].code <= opBool && f.Few() {
+		f.whole = 1<<len(ops) - 1
+		f.from, f.length = int(f.runs[0].off), int(f.runs[0].size)
+	}
 	return f
 }
 
 // newGroup makes a group of the fields, which lie in row[:end], and groups of those for
 // which it has no room.
 func newGroup(ops []op, end int) group {
-	g := group{lanes: make([]*lanes, end/8)}
+	g := group{lanes: make([]lane, end/8)}
 	if len(ops) > groupSize {
 		next := newGroup(ops[groupSize:], end)
 		g.next = &next
@@ -80,7 +101,7 @@ func newGroup(ops []op, end int) group {
 	}
 	g.ops = ops
 	for i := range g.lanes {
-		g.lanes[i] = &lanes{off: 8 * i}
+		g.lanes[i] = lane{off: 8 * i, sets: new(sets)}
 	}
 	for k := range ops {
 		o := &ops[k]
@@ -88,35 +109,50 @@ func newGroup(ops []op, end int) group {
 			g.steps |= 1 << k
 		}
 		for at := int(o.off); at < int(o.off)+o.span(); at++ {
-			l := g.lanes[at/8]
+			l := &g.lanes[at/8]
 			l.own |= 0xff << (8 * (at & 7))
-			half := &l.low
+			half, its := &l.low, &l.sets.low
 			if at&4 != 0 {
-				half = &l.high
+				half, its = &l.high, &l.sets.high
 			}
-			for set := range half {
+			*half |= 1 << k
+			for set := range its {
 				if set>>(at&3)&1 == 1 {
-					half[set] |= 1 << k
+					its[set] |= 1 << k
 				}
 			}
 		}
 	}
-	g.lanes = slices.DeleteFunc(g.lanes, func(l *lanes) bool { return l.own == 0 })
+	g.lanes = slices.DeleteFunc(g.lanes, func(l lane) bool { return l.own == 0 })
+	for i := range g.lanes {
+		if l := &g.lanes[i]; bits.OnesCount64(l.low) <= 1 && bits.OnesCount64(l.high) <= 1 {
+			l.sets = nil
+		}
+	}
 	return g
 }
 
 // Changed gives the fields whose encodings in rows a and b differ, bit k for field k.
 // Where there are more than few, bit 63 stands for all those that have no bit.
 func (g *group) Changed(a, b []byte) (fields uint64) {
-	for _, l := range g.lanes {
-		if x := (wordAt(a, l.off) ^ wordAt(b, l.off)) & l.own; x != 0 {
-			// A bit for each byte that is not zero.
-			x |= x >> 4
-			x |= x >> 2
-			x |= x >> 1
-			x = x & 0x0101010101010101 * 0x0102040810204080 >> 56
-			fields |= l.low[x&15] | l.high[x>>4]
+	for i := range g.lanes {
+		l := &g.lanes[i]
+		x := (wordAt(a, l.off) ^ wordAt(b, l.off)) & l.own
+		if x == 0 {
+			continue
 		}
+		if l.sets != nil {
+			fields |= l.sets.of(x)
+			continue
+		}
+		var low, high uint64
+		if uint32(x) != 0 {
+			low = l.low
+		}
+		if x>>32 != 0 {
+			high = l.high
+		}
+		fields |= low | high
 	}
 	if fields&g.steps != 0 {
 		fields = g.sameSteps(fields, a, b)
@@ -147,6 +183,21 @@ func (g *group) putMask(buf []byte, at int, fields uint64) int {
 
 // put puts the values of the fields at buf[at:], and returns where they end.
 func (g *group) put(buf []byte, at int, row []byte, fields uint64) int {
+	if fields == g.whole {
+		// Words, and then what is left of one, are sooner there than a call.
+		from, to := g.from, g.from+g.length
+		for ; from+8 <= to; from, at = from+8, at+8 {
+			putWord(buf, at, wordAt(row, from))
+		}
+		if from+4 <= to {
+			le.PutUint32(buf[at:], le.Uint32(row[from:]))
+			from, at = from+4, at+4
+		}
+		for ; from < to; from, at = from+1, at+1 {
+			buf[at] = row[from]
+		}
+		return at
+	}
 	for ; fields != 0; fields &= fields - 1 {
 		o := &g.ops[bits.TrailingZeros64(fields)]
 		if o.code > opBool {
@@ -181,8 +232,11 @@ func (f *Fields) MaxSize() int { return f.size }
 // End is how long a row must be for these fields: a multiple of 8.
 func (f *Fields) End() int { return f.end }
 
-// room is dst as long as an append makes it at most, so that what it puts there need
-// not ask for room.
+// Most is how many bytes PutChanges and PutSet may write at most, more than they leave
+// there.
+func (f *Fields) Most() int { return f.most }
+
+// room is dst with as much room behind it as the puts ask for.
 func (f *Fields) room(dst []byte) []byte {
 	dst = slices.Grow(dst, f.most)
 	return dst[:cap(dst)]
@@ -216,21 +270,33 @@ func (f *Fields) AppendFull(dst, row []byte) []byte {
 // AppendChanges appends a mask that has the fields whose encodings in row and base
 // differ, and their values in row.
 func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
+	buf := f.room(dst)
+	return buf[:f.PutChanges(buf, len(dst), row, base)]
+}
+
+// PutChanges is AppendChanges into room that is there already: it writes at buf[at:],
+// where there are Most bytes, and returns where it ends.
+func (f *Fields) PutChanges(buf []byte, at int, row, base []byte) int {
 	if f.Few() {
-		return f.AppendSet(dst, row, f.Changed(row, base))
+		return f.PutSet(buf, at, row, f.Changed(row, base))
 	}
-	buf, at := f.room(dst), len(dst)
+	end := at
 	for g := &f.group; g != nil; g = g.next {
-		at = g.putMask(buf, at, g.Changed(row, base))
+		end = g.putMask(buf, end, g.Changed(row, base))
 	}
-	return f.AppendMasked(buf[:len(dst)], row, buf[len(dst):at])
+	return len(f.AppendMasked(buf[:at], row, buf[at:end]))
 }
 
 // AppendSet appends a mask that has the fields given, bit k for field k, and their
 // values in row. The list is one of few fields.
 func (f *Fields) AppendSet(dst, row []byte, fields uint64) []byte {
 	buf := f.room(dst)
-	return buf[:f.put(buf, f.putMask(buf, len(dst), fields), row, fields)]
+	return buf[:f.PutSet(buf, len(dst), row, fields)]
+}
+
+// PutSet is AppendSet as PutChanges is AppendChanges.
+func (f *Fields) PutSet(buf []byte, at int, row []byte, fields uint64) int {
+	return f.put(buf, f.putMask(buf, at, fields), row, fields)
 }
 
 // AppendMasked appends mask, of MaskLen bytes and without bits past the fields, and

@@ -17,6 +17,16 @@ func AppendUvarint(dst []byte, v uint32) []byte {
 	return append(dst, byte(v))
 }
 
+// PutUvarint is AppendUvarint into room that is there already: it puts v at p[at:], where
+// there are MaxUvarint bytes, and returns where it ends.
+func PutUvarint(p []byte, at int, v uint32) int {
+	if v < 0x80 {
+		p[at] = byte(v)
+		return at + 1
+	}
+	return len(AppendUvarint(p[:at], v))
+}
+
 // ReadUvarint reads the uv that p begins with. Only the shortest form is taken, so
 // that a value has one encoding.
 func ReadUvarint(p []byte) (v uint32, rest []byte, err error) {

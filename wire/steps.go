@@ -101,23 +101,25 @@ func (f *Fields) Image(image, row []byte) {
 
 // NextImage is Image where it is known how the row was last, and old, its image of
 // then, so that what is as it was has not to be turned into steps again. It puts the
-// row into last, too. All have the length of image, which is a multiple of 8, or more.
+// row into last, too, and reports whether it is another. All have the length of image,
+// which is a multiple of 8, or more.
 //
 // Words are put together before they are written: to read one of which the parts have
 // just been written takes a processor longer.
-func (f *Fields) NextImage(image, row, old, last []byte) {
+func (f *Fields) NextImage(image, row, old, last []byte) (another bool) {
 	n, words := len(image), f.images.words
-	row, old, last = row[:n], old[:n], last[:n]
-	for at := 0; at+8 <= n; at += 8 {
-		x := le.Uint64(row[at:])
-		if x == le.Uint64(last[at:]) {
-			le.PutUint64(image[at:], le.Uint64(old[at:]))
+	for at := 0; at < n; at += 8 {
+		x := wordAt(row, at)
+		if x == wordAt(last, at) {
+			putWord(image, at, wordAt(old, at))
 			continue
 		}
-		le.PutUint64(last[at:], x)
+		another = true
+		putWord(last, at, x)
 		if i := at / 8; i < len(words) && words[i].steps != nil {
 			x = words[i].image(x, row)
 		}
-		le.PutUint64(image[at:], x)
+		putWord(image, at, x)
 	}
+	return another
 }
