@@ -127,7 +127,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 		roots[i] = b.Fn
 	}
 	if o.Plain {
-		for _, f := range ir.Reach(roots...) {
+		for _, f := range ir.CalleesFirst(roots...) {
 			c.lower.Charge(f)
 		}
 		return c

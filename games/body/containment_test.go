@@ -187,9 +187,14 @@ func TestTickCap(t *testing.T) {
 }
 
 // TestLongWays checks that what takes long without a loop of its own takes fuel: to look for
-// an object among many that the tick made, and a large body that runs for many objects.
+// an object among many that the tick made, long divisions, calls of helpers that are not
+// small, what is done for many objects, and many objects that come or go.
 func TestLongWays(t *testing.T) {
-	large := "-- rock.js --\nexport function update(r) {\n" + strings.Repeat("  r.x = r.x * 1.5 + r.y;\n", 2000) + "}\n"
+	rocks := func(lines int) string {
+		return "-- rock.js --\nexport function update(r) {\n" + strings.Repeat("  r.x = r.x * 1.5 + r.y;\n", lines) + "}\n"
+	}
+	const fill = "-- instance.js --\nexport function update() { while (game.rocks.spawn()); }\n"
+	helper := "function leaf() {\n" + strings.Repeat("  game.n = game.n * 1.5 + game.m;\n", 150) + "}\n"
 	for _, c := range []struct {
 		name, text string
 		max        int
@@ -199,11 +204,22 @@ func TestLongWays(t *testing.T) {
 			faultErr{fault: body.FaultFuel, at: "instance.js:3:3", body: "instance.update"}},
 		{"a reference", "-- instance.js --\nexport function update() {\n  let r = null;\n  while (game.rocks.spawn()) game.n++;\n  r = game.rocks.find(2 + 4 * 59999);\n  if (r) for (r.next = r; game.n < 1e5; game.n++) if (!r.next) return;\n}\n", 60000,
 			faultErr{fault: body.FaultFuel, at: "instance.js:5:10", body: "instance.update"}},
-		{"a large body", "-- instance.js --\nexport function update() { while (game.rocks.spawn()); }\n" + large, 5000,
+		{"a large body", fill + rocks(2000), 5000,
 			faultErr{fault: body.FaultTickCap, at: "rock.js:1:17", body: "rock.update"}},
+		{"a body for many", fill + rocks(150), 60000,
+			faultErr{fault: body.FaultTickCap, at: "rock.js:1:17", body: "rock.update"}},
+		{"nothing much for many", fill + rocks(1), 60000, faultErr{}},
+		{"many that come", fill + "-- rock.js --\nexport function update(r) { r.remove(); }\n-- instance.server.js --\nexport function update() { for (let i = 0; i < 900000; i++); }\n", 60000,
+			faultErr{fault: body.FaultTickCap, at: "instance.server.js:1:17", body: "instance.server.update"}},
+		{"a helper", "-- instance.js --\n" + helper + "export function update() {\n  for (let i = 0; i < 90000; i++) leaf();\n}\n", 1,
+			faultErr{fault: body.FaultFuel, at: "instance.js:154:3", body: "instance.update"}},
+		{"calls of calls", "-- instance.js --\n" + helper + "function many() {\n" + strings.Repeat("  leaf();\n", 300) + "}\nexport function update() {\n" + strings.Repeat("  many();\n", 400) + "}\n", 1,
+			faultErr{fault: body.FaultFuel, at: "instance.js:153:10", body: "instance.update"}},
+		{"a remainder", "-- instance.js --\nexport function update() {\n  for (let i = 0; i < 50000; i++) game.n += 1e300 % (i + 0.1);\n}\n", 1,
+			faultErr{fault: body.FaultFuel, at: "instance.js:2:3", body: "instance.update"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			def := define(t, fmt.Sprintf("instance n:f64\nplayer 1 x:f32\nrock rocks %d x:f64 y:f64 next:ref.rock\n", c.max))
+			def := define(t, fmt.Sprintf("instance n:f64 m:f64\nplayer 1 x:f32\nrock rocks %d x:f64 y:f64 next:ref.rock\n", c.max))
 			p, list := body.Compile(def, bodies(c.text), body.Options{TickFuel: 1 << 20})
 			if p == nil {
 				t.Fatal(list)
@@ -213,8 +229,8 @@ func TestLongWays(t *testing.T) {
 			if err == nil {
 				err = w.tick(input{})
 			}
-			var got *faultErr
-			if !errors.As(err, &got) {
+			got := &faultErr{}
+			if err != nil && !errors.As(err, &got) {
 				t.Fatalf("no fault but %v", err)
 			}
 			if got.number, got.actor = 0, 0; *got != c.want {

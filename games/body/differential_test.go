@@ -218,7 +218,7 @@ func (r *ran) same(what string, want *ran) error {
 }
 
 // randomFuel is more than a body of a random game needs that does not fail.
-const randomFuel = 1 << 14
+const randomFuel = 1 << 16
 
 // compareRandom runs a random game everywhere and finds what differs.
 func compareRandom(g *gen.Game) error { return compareWith(g, plant{}) }

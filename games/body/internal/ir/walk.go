@@ -125,3 +125,23 @@ func ReachBy(callees func(f *Func) []*Func, roots ...*Func) []*Func {
 	}
 	return list
 }
+
+// CalleesFirst is the functions that the roots lead to, each behind those that it calls.
+func CalleesFirst(roots ...*Func) (order []*Func) {
+	seen := map[*Func]bool{}
+	var visit func(f *Func)
+	visit = func(f *Func) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		for _, c := range Callees(f.Body) {
+			visit(c)
+		}
+		order = append(order, f)
+	}
+	for _, f := range roots {
+		visit(f)
+	}
+	return order
+}

@@ -43,7 +43,7 @@ type Lowerer struct {
 	positions map[file.Idx]int
 	places    []file.Idx
 	logs      []LogSite
-	own       map[*ir.Func]file.Idx // the functions that authors wrote, and where
+	of        map[*ir.Func]*tree.Func // what each function was
 	more      map[*tree.Func][]*ir.Data
 }
 
@@ -52,7 +52,7 @@ type Lowerer struct {
 func New(r *rt.Runtime, faults Faults, math func(name string) *tree.Func) *Lowerer {
 	return &Lowerer{
 		rt: r, faults: faults, math: math,
-		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*tableData{}, texts: map[string]*ir.Data{}, more: map[*tree.Func][]*ir.Data{}, positions: map[file.Idx]int{},
+		funcs: map[*tree.Func]*ir.Func{}, tables: map[*tree.Table]*tableData{}, texts: map[string]*ir.Data{}, more: map[*tree.Func][]*ir.Data{}, of: map[*ir.Func]*tree.Func{}, positions: map[file.Idx]int{},
 	}
 }
 
@@ -76,7 +76,7 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 		return f
 	}
 	f := &ir.Func{Name: t.Name, Result: typeOf(t.Result)}
-	l.funcs[t] = f
+	l.funcs[t], l.of[f] = f, t
 	fn := &function{Lowerer: l, of: t, fn: f, server: t.Server, trusted: t.Library, vars: map[*tree.Var]*ir.Local{}, slots: map[*tree.Var]*ir.Data{}, jumps: map[*tree.Target]jump{}}
 	fn.base = &ir.Local{Name: "base", Type: ir.I32}
 	f.Params = []*ir.Local{fn.base}
@@ -85,46 +85,44 @@ func (l *Lowerer) Func(t *tree.Func) *ir.Func {
 	}
 	fn.stmts(t.Body)
 	f.Body = fn.out
+	l.rt.SetWeight(f, min(l.weight(f), rt.Heavy)) // until it is charged
 	return f
 }
 
 // Written is where a function stands that an author wrote; false for others.
 func (l *Lowerer) Written(f *ir.Func) (file.Idx, bool) {
-	if l.own == nil {
-		l.own = map[*ir.Func]file.Idx{}
-		for t, f := range l.funcs {
-			if !t.Library {
-				l.own[f] = t.At
-			}
-		}
+	t := l.of[f]
+	if t == nil || t.Library {
+		return 0, false
 	}
-	at, ok := l.own[f]
-	return at, ok
+	return t.At, true
 }
 
-// heavy is the weight from which on a function takes fuel for what it is.
-const heavy = 2048
-
-// Charge makes a function that calls helpers take fuel, so that no tower of calls is
-// free, and one that is large, so that many calls of it are not, nor one for each of
-// many objects. It is meant to be called when calls were inlined that are going to be.
+// Charge makes a function take fuel if it is heavy, with what it calls that is not, so
+// that no tower of calls is free. What is lighter counts where it is called. It is meant
+// to be called when calls were inlined that are going to be, for what is called before
+// what calls it.
 func (l *Lowerer) Charge(f *ir.Func) {
-	at, ok := l.Written(f)
-	if !ok {
-		return
+	t := l.of[f]
+	if t == nil {
+		return // the runtime's, which knows what it weighs
 	}
-	cost := 0
-	if w := l.rt.Weight(f.Body); w >= heavy {
-		cost = w / 64
+	w := l.weight(f)
+	if w >= rt.Heavy && !t.Library {
+		l.rt.Pay(f, w, l.Place(t.At))
+	} else {
+		l.rt.SetWeight(f, w)
 	}
-	for _, c := range ir.Callees(f.Body) {
-		if _, ok := l.own[c]; ok {
-			cost = max(cost, 1)
-		}
+}
+
+// weight is what a function weighs. One of the maths library is made of cases, of which
+// less than half run.
+func (l *Lowerer) weight(f *ir.Func) int {
+	w := l.rt.Weight(f.Body)
+	if l.of[f].Library {
+		w /= 2
 	}
-	if cost > 0 {
-		f.Body = append([]ir.Stmt{&ir.Fuel{Cost: cost, At: l.Place(at)}}, f.Body...)
-	}
+	return w
 }
 
 func typeOf(t tree.Type) ir.Type {
@@ -268,7 +266,7 @@ func (f *function) loop(s *tree.Loop) {
 
 // rounds wraps the body of a loop, charging each round for its size.
 func (f *function) rounds(body []ir.Stmt, out, again *ir.Label, at file.Idx) {
-	body = append(body, &ir.Fuel{Cost: 1 + f.rt.Weight(body)/64, At: f.Place(at)}, &ir.Br{Label: again})
+	body = append(body, &ir.Fuel{Cost: 1 + f.rt.Weight(body)/rt.Unit, At: f.Place(at)}, &ir.Br{Label: again})
 	f.emit(&ir.Block{Label: out, Body: []ir.Stmt{&ir.Loop{Label: again, Body: body}}})
 }
 

@@ -54,7 +54,7 @@ func New(o Options) *Optimiser {
 
 // Run improves everything that the roots lead to and that was not improved yet.
 func (o *Optimiser) Run(roots ...*ir.Func) {
-	order := calleesFirst(roots)
+	order := ir.CalleesFirst(roots...)
 	calls := countCalls(order)
 	for _, f := range order {
 		if o.done[f] {
@@ -82,26 +82,6 @@ func (o *Optimiser) again(f *ir.Func, passes func()) {
 	if passes(); !ir.Same(before, f.Body) {
 		f.Body = fold(o.Options, f.Body)
 	}
-}
-
-// calleesFirst orders functions so that each stands behind those it calls.
-func calleesFirst(roots []*ir.Func) (order []*ir.Func) {
-	seen := map[*ir.Func]bool{}
-	var visit func(f *ir.Func)
-	visit = func(f *ir.Func) {
-		if seen[f] {
-			return
-		}
-		seen[f] = true
-		for _, c := range ir.Callees(f.Body) {
-			visit(c)
-		}
-		order = append(order, f)
-	}
-	for _, f := range roots {
-		visit(f)
-	}
-	return order
 }
 
 // countCalls counts the places that each function is called at.

@@ -107,16 +107,28 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 	}
 	body = append(body, &ir.Eval{X: called})
 	if uses.fuel {
-		spent := ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: g.Fuel})
-		body = append(body, onServer(
-			&ir.SetGlobal{Global: g.TickFuel, X: ir.Do(ir.SubI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Do(ir.ExtendI32, spent))},
-			when(ir.Do(ir.LtI64, &ir.GetGlobal{Global: g.TickFuel}, ir.Long(0)), &ir.Trap{Fault: d.capped, At: b.At})))
+		body = append(body, d.spend(ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: g.Fuel}), b.At))
 	}
 	block := &ir.Block{Label: out, Body: body}
 	if b.Server {
 		return onServer(block)
 	}
 	return block
+}
+
+// spend takes n units of fuel, an I32, from the tick's budget, and ends the tick where
+// that has gone: the instance is over then, for which nobody in particular is to blame.
+func (d *Driver) spend(n ir.Expr, at int) ir.Stmt {
+	left := &ir.GetGlobal{Global: d.rt.TickFuel}
+	return onServer(
+		&ir.SetGlobal{Global: d.rt.TickFuel, X: ir.Do(ir.SubI64, left, ir.Do(ir.ExtendU32, n))},
+		when(ir.Do(ir.LtI64, left, ir.Long(0)), &ir.Trap{Fault: d.capped, At: at}))
+}
+
+// spendFor takes the fuel for n times a weight, both I32. A row costs what all do.
+func (d *Driver) spendFor(n, weight ir.Expr, at int) ir.Stmt {
+	total := ir.Do(ir.MulI64, ir.Do(ir.ExtendU32, n), ir.Do(ir.ExtendU32, weight))
+	return d.spend(ir.Do(ir.WrapI64, ir.Do(ir.ShrU64, total, ir.Long(unitShift))), at)
 }
 
 type uses struct{ fuel, random, secret bool }
@@ -269,22 +281,42 @@ func (d *Driver) command(at *ir.Local) []ir.Stmt {
 	return append(body, when(get(row), run...))
 }
 
+// What a row costs besides what its bodies do, in nodes.
+const (
+	visitWeight = 32     // going by it
+	skipWeight  = 8      // looking at one of the tick's skips
+	placeWeight = 2 * 64 // bringing it into order, without its bytes
+)
+
 // updates runs the update bodies of one type for the rows that the tick began
-// with.
+// with. What of their work takes no fuel while they run is taken for all rows before.
 func (d *Driver) updates(t *schema.Type) []ir.Stmt {
 	row, end := local("row", ir.I32), local("end", ir.I32)
 	var run []ir.Stmt
 	shared := false
+	weight, heaviest, blamed := visitWeight, -1, []ir.Stmt(nil)
+	at := 0
 	d.each(Update, t, func(n int, b Body) {
 		shared = shared || !b.Server
+		w := d.rt.weights[b.Fn]
+		if weight += w; w > heaviest {
+			heaviest, at = w, b.At
+			blamed = []ir.Stmt{
+				&ir.SetGlobal{Global: d.rt.FaultActor, X: ir.Int(0)},
+				&ir.SetGlobal{Global: d.rt.FaultBody, X: ir.Int(n)},
+			}
+		}
 		run = append(run, when(ir.Not(Removed(get(row))), d.run(n, b, load(get(row), ir.At(schema.RowID)), get(row))))
 	})
 	if len(run) == 0 {
 		return nil
 	}
+	sorted := load(get(d.base), counts(t, schema.CountSorted))
 	list := []ir.Stmt{
+		onServer(blamed...),
+		d.spendFor(sorted, add(ir.Int(weight), ir.Do(ir.MulI32, get(d.skips), ir.Int(skipWeight))), at),
 		set(row, FirstRow(get(d.base), t)),
-		set(end, add(get(row), ir.Do(ir.MulI32, load(get(d.base), counts(t, schema.CountSorted)), Stride(t)))),
+		set(end, add(get(row), ir.Do(ir.MulI32, sorted, Stride(t)))),
 		while(ir.Do(ir.LtU32, get(row), get(end)), append(run, set(row, add(get(row), Stride(t))))...),
 	}
 	if !shared {
@@ -307,6 +339,12 @@ func (d *Driver) settle(t *schema.Type) ir.Stmt {
 	changed := ir.Do(ir.OrI32,
 		ir.Do(ir.XorI32, count(schema.CountRows), count(schema.CountSorted)),
 		ir.Do(ir.XorI32, count(schema.CountRows), count(schema.CountLive)))
-	at := &ir.Sym{Off: counts(t, 0)}
-	return when(changed, &ir.Eval{X: &ir.Call{Fn: d.rt.compact(), Args: []ir.Expr{add(get(d.base), at), FirstRow(get(d.base), t), Stride(t)}}})
+	args := []ir.Expr{add(get(d.base), &ir.Sym{Off: counts(t, 0)}), FirstRow(get(d.base), t), Stride(t)}
+	body := []ir.Stmt{&ir.Eval{X: &ir.Call{Fn: d.rt.compact(), Args: args}}}
+	if n := len(d.bodies); n > 0 {
+		// The last body is as good as any to be named.
+		weight := ir.Int(placeWeight + 2*d.rt.rowWeight(t))
+		body = append([]ir.Stmt{d.spendFor(count(schema.CountRows), weight, d.bodies[n-1].At)}, body...)
+	}
+	return when(changed, body...)
 }

@@ -30,7 +30,8 @@ func exponent(bits *ir.Local) ir.Expr {
 func fraction(bits *ir.Local) ir.Expr { return ir.Do(ir.AndI64, get(bits), ir.Long(1<<52-1)) }
 
 // Rem is x % y, exact for all numbers: the remainder of a division that
-// truncates, with the sign of x.
+// truncates, with the sign of x. It takes a step for eleven digits by which x is longer
+// than y, and fuel for three of them.
 func (r *Runtime) Rem() *ir.Func {
 	return r.once("rem", func(f *ir.Func) {
 		x, y := local("x", ir.F64), local("y", ir.F64)
@@ -62,6 +63,7 @@ func (r *Runtime) Rem() *ir.Func {
 			split(a, ea),
 			split(b, eb),
 			set(n, ir.Do(ir.SubI64, get(ea), get(eb))),
+			r.take(ir.Do(ir.WrapI64, ir.Do(ir.ShrU64, get(n), ir.Long(5)))),
 			set(a, ir.Do(ir.RemU64, get(a), get(b))),
 			while(ir.Do(ir.LtI64, ir.Long(0), get(n)),
 				set(s, &ir.Cond{Test: ir.Do(ir.LtI64, get(n), ir.Long(11)), Then: get(n), Else: ir.Long(11)}),

@@ -30,6 +30,7 @@ func (r *Runtime) Spawn(t *schema.Type, server bool) *ir.Func {
 			f.Body = append(f.Body, store(get(row), ir.At(schema.RowOwner), get(owner)))
 		}
 		f.Body = append(f.Body, ret(get(row)))
+		r.SetWeight(f, ir.Size(f.Body)+r.rowWeight(t))
 	})
 }
 
@@ -92,13 +93,13 @@ const tailRows = 32
 
 // Find is the function (base, id) that gives the row of an id, or null where
 // there is none or it was removed. The rows that the tick made it goes over one by one.
-// In a loop it counts for half as many nodes as there may be, and those of a large type
-// take fuel as they are; that it is spent is found where the body takes some next.
+// It counts for half as many nodes as there may be, and those of a large type take fuel
+// as they are.
 func (r *Runtime) Find(t *schema.Type) *ir.Func {
 	return r.once(typed("find", t), func(f *ir.Func) {
 		base, id := local("base", ir.I32), local("id", ir.I32)
 		f.Params, f.Result, f.Keep = []*ir.Local{base, id}, ir.I32, true
-		r.weights[f] = min(t.Max, largeType) / 2
+		r.SetWeight(f, min(t.Max, largeType)/2)
 		from, to, mid, row, end := local("from", ir.I32), local("to", ir.I32), local("mid", ir.I32), local("row", ir.I32), local("end", ir.I32)
 		at := func(i *ir.Local) ir.Expr {
 			return add(FirstRow(get(base), t), ir.Do(ir.MulI32, get(i), Stride(t)))
@@ -133,11 +134,6 @@ func (r *Runtime) Find(t *schema.Type) *ir.Func {
 				set(row, add(get(row), Stride(t)))),
 			ret(ir.Int(0)))
 	})
-}
-
-// take is the statement that takes what is computed from a body's fuel.
-func (r *Runtime) take(n ir.Expr) ir.Stmt {
-	return &ir.SetGlobal{Global: r.Fuel, X: ir.Do(ir.SubI32, &ir.GetGlobal{Global: r.Fuel}, n)}
 }
 
 // Remove is the function (base, row) that marks a row removed.

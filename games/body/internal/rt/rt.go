@@ -61,16 +61,20 @@ type Runtime struct {
 	Globals
 	def     *schema.Definition
 	funcs   map[string]*ir.Func
-	weights map[*ir.Func]int
-	scratch *ir.Data // a row on its way to its place
-	LogArea *ir.Data // nil while no body logs
+	weights map[*ir.Func]int // what a call counts for besides its own nodes
+	paid    map[*ir.Fuel]int // weight that a statement takes fuel for
+	scratch *ir.Data         // a row on its way to its place
+	strides []int            // bytes of a row on the server, by type
+	LogArea *ir.Data         // nil while no body logs
 }
 
 // New gives the runtime of a game.
 func New(def *schema.Definition) *Runtime {
 	i32 := func(name string, export bool) *ir.Global { return &ir.Global{Name: name, Type: ir.I32, Export: export} }
 	largest := 0
+	var strides []int
 	for _, t := range schema.NewLayout(def, schema.OnServer).Types {
+		strides = append(strides, t.Stride)
 		largest = max(largest, t.Stride)
 	}
 	return &Runtime{
@@ -84,7 +88,9 @@ func New(def *schema.Definition) *Runtime {
 		def:     def,
 		funcs:   map[string]*ir.Func{},
 		weights: map[*ir.Func]int{},
+		paid:    map[*ir.Fuel]int{},
 		scratch: &ir.Data{Name: "row", Bytes: make([]byte, largest)},
+		strides: strides,
 	}
 }
 
@@ -95,6 +101,9 @@ func (r *Runtime) once(name string, build func(f *ir.Func)) *ir.Func {
 		f = &ir.Func{Name: name}
 		r.funcs[name] = f
 		build(f)
+		if _, ok := r.weights[f]; !ok {
+			r.SetWeight(f, r.Weight(f.Body))
+		}
 	}
 	return f
 }

@@ -10,29 +10,18 @@ const maxStr = 255
 // StrSlot is memory for a str that is kept.
 func StrSlot() *ir.Data { return &ir.Data{Name: "str", Bytes: make([]byte, 1+maxStr)} }
 
-// slow gives a function over strs, of which a call counts for more than its size.
-func (r *Runtime) slow(name string, build func(f *ir.Func)) *ir.Func {
-	f := r.once(name, build)
-	r.weights[f] = 2 * 64
-	return f
-}
-
-// Weight is what a round of a loop costs in nodes: those that it has, and more for
-// the functions in it that go over strs.
-func (r *Runtime) Weight(body []ir.Stmt) int {
-	n := ir.Size(body)
-	ir.Each(body, nil, func(x ir.Expr) {
-		if c, ok := x.(*ir.Call); ok {
-			n += r.weights[c.Fn]
-		}
-	})
-	return n
-}
+// What a call counts for that goes over strs: by words, or byte by byte. Most strs are
+// much shorter than the longest.
+const (
+	byWords = 2 * Unit
+	byBytes = 16 * Unit
+)
 
 // SetStr is the function (to, room, from) that assigns a str to a field: at most
 // room bytes, cut between code points, the rest of the room zero.
 func (r *Runtime) SetStr() *ir.Func {
-	return r.slow("str.set", func(f *ir.Func) {
+	return r.once("str.set", func(f *ir.Func) {
+		r.SetWeight(f, byWords)
 		to, room, from, n := local("to", ir.I32), local("room", ir.I32), local("from", ir.I32), local("n", ir.I32)
 		f.Params, f.Keep = []*ir.Local{to, room, from}, true
 		tail := ir.Do(ir.EqI32, ir.Do(ir.AndI32, byteAt(add(get(from), get(n)), 1), ir.Int(0xc0)), ir.Int(0x80))
@@ -51,7 +40,8 @@ func (r *Runtime) SetStr() *ir.Func {
 
 // CopyStr is the function (to, from) that keeps a str in a StrSlot.
 func (r *Runtime) CopyStr() *ir.Func {
-	return r.slow("str.copy", func(f *ir.Func) {
+	return r.once("str.copy", func(f *ir.Func) {
+		r.SetWeight(f, byWords)
 		to, from := local("to", ir.I32), local("from", ir.I32)
 		f.Params, f.Keep = []*ir.Local{to, from}, true
 		f.Body = []ir.Stmt{&ir.Copy{Dst: get(to), Src: get(from), N: add(byteAt(get(from), 0), ir.Int(1))}}
@@ -60,7 +50,8 @@ func (r *Runtime) CopyStr() *ir.Func {
 
 // EqualStr is the function (a, b) that tells whether two strs are equal.
 func (r *Runtime) EqualStr() *ir.Func {
-	return r.slow("str.equal", func(f *ir.Func) {
+	return r.once("str.equal", func(f *ir.Func) {
+		r.SetWeight(f, byWords)
 		a, b, n := local("a", ir.I32), local("b", ir.I32), local("n", ir.I32)
 		f.Params, f.Result, f.Keep = []*ir.Local{a, b}, ir.I32, true
 		word := func(s *ir.Local) ir.Expr {
@@ -85,7 +76,8 @@ func (r *Runtime) EqualStr() *ir.Func {
 // which those past U+FFFF take two that stand before U+E000: the bytes that such
 // code points begin with, 0xf0 and more, come before 0xee and 0xef.
 func (r *Runtime) CompareStr() *ir.Func {
-	return r.slow("str.compare", func(f *ir.Func) {
+	return r.once("str.compare", func(f *ir.Func) {
+		r.SetWeight(f, byBytes)
 		a, b, i, n := local("a", ir.I32), local("b", ir.I32), local("i", ir.I32), local("n", ir.I32)
 		x, y := local("x", ir.I32), local("y", ir.I32)
 		f.Params, f.Result, f.Keep = []*ir.Local{a, b}, ir.I32, true
@@ -111,7 +103,8 @@ func (r *Runtime) CompareStr() *ir.Func {
 // LengthStr is the function (a) that counts a str's units of UTF-16: one for each
 // code point, and one more where four bytes stand for it.
 func (r *Runtime) LengthStr() *ir.Func {
-	return r.slow("str.length", func(f *ir.Func) {
+	return r.once("str.length", func(f *ir.Func) {
+		r.SetWeight(f, byBytes)
 		a, n, c, units := local("a", ir.I32), local("n", ir.I32), local("c", ir.I32), local("units", ir.I32)
 		f.Params, f.Result, f.Keep = []*ir.Local{a}, ir.I32, true
 		f.Body = []ir.Stmt{
