@@ -141,14 +141,10 @@ func (e *encoding) all() {
 				at = len(f[0].AppendFull(buf[:at], image))
 			} else if few && o.before <= e.base {
 				at = f[0].PutSet(buf, at, image, o.fields)
-			} else {
-				old, ok := past.image(o.id)
-				if !ok {
-					if old, ok = h.imageAt(o, e.base); !ok {
-						old = image
-					}
-				}
+			} else if old, ok := past.image(o.id); ok {
 				at = f[0].PutChanges(buf, at, image, old)
+			} else {
+				at = f[0].PutChanges(buf, at, image, h.imageAt(o, e.base))
 			}
 		}
 		e.pieces[i] = piece{o.id, is, int32(start), int32(at)}
@@ -208,11 +204,7 @@ func (e *encoding) append(dst []byte, o *object, f *wire.Fields, full bool) []by
 	if set, ok := e.once(o, f); ok {
 		return f.AppendSet(dst, image, set)
 	}
-	old, ok := h.imageAt(o, e.base)
-	if !ok {
-		old = image
-	}
-	return f.AppendChanges(dst, image, old)
+	return f.AppendChanges(dst, image, h.imageAt(o, e.base))
 }
 
 // piece is that of the object at an index.

@@ -487,18 +487,18 @@ func (h *history) forget() {
 	}
 }
 
-// imageAt is how an object looked at send base; ok is false if that is how it
-// looks now.
-func (h *history) imageAt(o *object, base uint64) (image []byte, ok bool) {
+// imageAt is how an object looked at send base.
+func (h *history) imageAt(o *object, base uint64) (image []byte) {
+	image = h.image(o)
 	for at := o.undo; ; {
 		old, send, prev, there := h.undo.entry(at)
 		if !there || send <= base {
-			return image, ok
+			return image
 		}
 		if send == base+1 {
-			return old, true // what is older still is of base at the latest
+			return old // what is older still is of base at the latest
 		}
-		image, ok, at = old, true, prev
+		image, at = old, prev
 	}
 }
 
