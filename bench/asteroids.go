@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,10 +12,8 @@ import (
 
 	"gamehoster/bench/beat"
 	"gamehoster/bench/bots"
-	"gamehoster/bench/colyseus"
 	"gamehoster/bench/latency"
 	"gamehoster/bench/pairs"
-	"gamehoster/bench/peer"
 	"gamehoster/bench/proc"
 	"gamehoster/bench/report"
 )
@@ -25,10 +22,8 @@ const (
 	crewSize     = 4   // players of an instance
 	crewCommands = 4.0 // of a player, a second
 	sendPeriod   = time.Second / 15
-	pairCrews    = 500 // instances in the comparison
-	pairRooms    = 150 // Colyseus rooms: about the same share of a core
+	pairCrews    = 500 // instances in the comparison: half a core
 	pairRounds   = 2
-	colyseusName = "Colyseus"
 )
 
 // sweepCrews are the instances of the sweep; shownCrews are those of the picture over
@@ -41,7 +36,7 @@ func asteroids(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s = &report.Section{
 		Title: "Asteroids, four players an instance",
 		About: "The sample game at 30 ticks and 15 sends a second, played by bots over WebSockets: each steers four times a second, acks what it is sent and pings. " +
-			"First 500 instances beside 150 Colyseus rooms of the same game, which is half a core of each; then more and more instances on one core.",
+			"First beside other servers of the same game, about half a core of each; then more and more instances on one core.",
 		Series: pairs.Series{},
 	}
 	split, err := splitCores()
@@ -74,18 +69,23 @@ func crewSpec(crews int, settle, measure time.Duration) bots.Spec {
 	return bots.Spec{Bots: players, Commands: crewCommands, Connect: time.Duration(players) * time.Millisecond / 2, Settle: settle, Measure: measure}
 }
 
-// crewPairs compares with Colyseus.
-func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) error {
-	const players, guests = pairCrews * crewSize, pairRooms * crewSize
+// crewPairs compares with other servers of the same game.
+func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) (err error) {
+	const players = pairCrews * crewSize
 	var list []pairs.Contestant
 	names := beat.Transports()
 	for _, t := range names {
-		list = append(list, pairs.Contestant{Name: "gamehoster, " + t, Run: func(int) (f pairs.Figures, err error) {
-			r, err := crewRun(ctx, h, t, split, crewSpec(pairCrews, 2*time.Second, 4*time.Second), nil)
+		list = append(list, pairs.Contestant{Name: "gamehoster, " + t, Run: func(round int) (f pairs.Figures, err error) {
+			spec := crewSpec(pairCrews, 2*time.Second, 4*time.Second)
+			if round == 0 {
+				spec.Calls = callsTime
+			}
+			r, err := crewRun(ctx, h, t, split, spec, nil)
 			if err != nil {
 				return nil, err
 			}
-			return besides(players, r.Watch[0], r.Received["delta"].Messages, r.BytesIn, r.Late, r.RoundTrip), nil
+			sends := r.Received["delta"].Messages
+			return besides(players, r.Watch[0], sends, r.BytesIn, r.Late, r.RoundTrip).with(r.Bots, r.Calls, float64(sends)/r.Seconds), nil
 		}})
 	}
 	// The last one is uring, where there is more than one.
@@ -94,24 +94,22 @@ func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 	list = append(list, pairs.Contestant{Name: bare, Run: func(int) (pairs.Figures, error) {
 		return bareRun(ctx, names[len(names)-1], split, players)
 	}})
-	dir, missing := peer.Colyseus(e.Source)
-	if missing != nil {
-		s.Missing = append(s.Missing, colyseusName+": "+missing.Error())
-	} else {
-		list = append(list, pairs.Contestant{Name: colyseusName, Run: func(int) (pairs.Figures, error) {
-			r, err := roomsRun(ctx, dir, e.Source, split, guests)
-			if err != nil {
-				return nil, err
-			}
-			return besides(guests, r.Watch[0], r.Patches, r.Bytes, r.Late, r.RoundTrip), nil
-		}})
+	dir, err := os.MkdirTemp("", "gamehoster-bench-")
+	if err != nil {
+		return fmt.Errorf("making a folder for peers: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	others, missing := rivals(ctx, e.Source, dir)
+	s.Missing = append(s.Missing, missing...)
+	for _, r := range others {
+		list = append(list, pairs.Contestant{Name: r.name, Run: func(round int) (pairs.Figures, error) { return r.run(ctx, split, round) }})
 	}
 	series, err := pairs.Run(ctx, e.plan(pairRounds, 0, 0, .5), list...)
 	if err != nil {
 		return err
 	}
-	table := report.Table{Title: fmt.Sprintf("%d players; %d in rooms", players, guests),
-		Columns: []string{"of a core", "CPU of a player, a second", "players of a core by that", "bytes/s of a player", "of all sends", "sends late, p99", "ping, p50", "resident of a player"}}
+	table := report.Table{Title: fmt.Sprintf("%d players, or as said", players),
+		Columns: []string{"CPU of a player, a second", "to ours", "players of a core by that", "of a core", "in the kernel", "system calls a send", "bytes/s of a player", "of all sends", "sends late, p99", "ping, p50", "resident of a player", "clients, of a core"}}
 	bars := &report.Bars{Unit: "µs"}
 	for _, c := range list {
 		of := series[c.Name]
@@ -122,29 +120,46 @@ func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 			fit = append(fit, 1e6/us)
 		}
 		table.Rows = append(table.Rows, report.Row{Label: c.Name, Ours: ours, Cells: []report.Cell{
-			report.Fig(of["core"], "%"), report.Fig(of["us"], "µs"), report.Fig(fit, ""), report.Fig(of["bytes/s"], ""), report.Fig(of["sent"], "%"), report.Fig(of["late p99"], "ms"), report.Fig(of["ping p50"], "ms"), report.Fig(of["KB"], "KB")}})
+			report.Fig(of["us"], "µs"), report.Fig(series.Ratio(c.Name, best, "us"), ""), report.Fig(fit, ""), report.Fig(of["core"], "%"), report.Fig(of["kernel"], "%"), counted(of["calls"]),
+			report.Fig(of["bytes/s"], ""), report.Fig(of["sent"], "%"), report.Fig(of["late p99"], "ms"), report.Fig(of["ping p50"], "ms"), report.Fig(of["KB"], "KB"), report.Fig(of["clients"], "%")}})
 		bars.Items = append(bars.Items, report.Bar{Label: c.Name, Ours: ours, Spread: of["us"]})
 	}
 	s.Tables = append(s.Tables, table)
 	s.Charts = append(s.Charts, report.Chart{Title: "Processor time of a player, for each second of play", Bars: bars})
 	s.Targets = append(s.Targets, report.Target{What: "the whole server, to nothing but its loop on about the same messages", Got: series.Ratio(best, bare, "us"), Bound: 1.10})
-	if missing == nil {
-		s.Targets = append(s.Targets, report.Target{What: "players of a core, to " + colyseusName, Got: series.Ratio(colyseusName, best, "us"), Bound: 8, AtLeast: true})
-		s.Notes = append(s.Notes, "The Colyseus room runs the same files of rules over a state of what browsers draw, and nothing else; its clients take patches, steer and ping as ours do.")
+	for _, r := range others {
+		if r.bound > 0 {
+			s.Targets = append(s.Targets, report.Target{What: "players of a core, to " + r.name, Got: series.Ratio(r.name, best, "us"), Bound: r.bound, AtLeast: true})
+		}
+		s.Notes = append(s.Notes, r.about)
 	}
-	return nil
+	s.Notes = append(s.Notes, "System calls are counted by a program in the kernel, after the measured part; a send is one to one player.")
+	return err
 }
+
+// turn is what one turn of a server gave.
+type turn pairs.Figures
 
 // besides are a turn's figures. They count by what was sent, 15 sends a second of play: a
 // server that was held up and sent less did less.
-func besides(players int, w proc.Usage, sends, bytes int64, late, ping latency.Summary) pairs.Figures {
+func besides(players int, w proc.Usage, sends, bytes int64, late, ping latency.Summary) turn {
 	const perSecond = float64(time.Second / sendPeriod)
 	seconds := float64(max(1, sends)) / perSecond // of play, of all players together
-	return pairs.Figures{
+	return turn{
 		"us": float64(w.CPU) / float64(time.Microsecond) / seconds, "bytes/s": float64(bytes) / seconds, "late p99": late.P99,
 		"ping p50": ping.P50, "KB": float64(w.Resident) / 1024 / float64(players), "sent": 100 * seconds / (w.At.Seconds() * float64(players)),
-		"core": 100 * w.Cores(),
+		"core": 100 * w.Cores(), "kernel": 100 * float64(w.System) / float64(max(1, w.User+w.System)),
 	}
+}
+
+// with adds what the clients took and the server's system calls of a send, from calls a
+// second, where they were counted, and sends a second.
+func (f turn) with(clients proc.Usage, calls []float64, sends float64) pairs.Figures {
+	f["clients"] = 100 * clients.Cores()
+	if len(calls) > 0 {
+		f["calls"] = calls[0] / max(1, sends)
+	}
+	return pairs.Figures(f)
 }
 
 // Messages of a player of Asteroids, as they come to on the wire: what the bare loop is
@@ -160,7 +175,7 @@ func bareRun(ctx context.Context, transport string, split cores, sockets int) (f
 	if err != nil {
 		return nil, err
 	}
-	return besides(sockets, r.Watch[0], r.Received, r.BytesIn, r.Latency, latency.Summary{}), nil
+	return besides(sockets, r.Watch[0], r.Received, r.BytesIn, r.Latency, latency.Summary{}).with(r.Driver, nil, 0), nil
 }
 
 // autoTransport is what the server takes by itself.
@@ -193,24 +208,6 @@ func crewRun(ctx context.Context, h hosted, transport string, split cores, spec 
 		return p, err
 	}
 	return p, faults(p.Report)
-}
-
-// roomsRun plays in Colyseus rooms.
-func roomsRun(ctx context.Context, dir, source string, split cores, players int) (_ *colyseus.Report, err error) {
-	rules, err := filepath.Abs(filepath.Join(source, "games", "localhost", "asteroids"))
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, "node", "server.mjs", rules)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "NODE_ENV=production")
-	srv, err := start(ctx, cmd, split.server...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, srv.stop()) }()
-	return runClients(ctx, roleRooms, colyseus.Spec{Addr: srv.Addr.String(), Clients: players, Commands: crewCommands, Send: sendPeriod,
-		Settle: 4 * time.Second, Measure: 4 * time.Second, Watch: []int{srv.PID}}, split, colyseus.Read)
 }
 
 // crewSweep fills the server's core.

@@ -10,7 +10,7 @@
 //	   |- report    report.json, report.html, the summary
 //	   |- machine   facts, processor time
 //	   |- direct    instances without sockets
-//	   |- bots      players; beat the driver of echo; colyseus players of rooms
+//	   |- bots      players; beat the driver of echo; rooms players of other servers
 //	   |- proc      processes on cores of their own, and what they took
 //	   |- limit     servers in C
 //	   |- peer      programs of bench/peers
@@ -63,7 +63,7 @@ func Scenarios() []Scenario {
 		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 5 * time.Second, cubes},
 		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 22 * time.Second, rewind},
 		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 145 * time.Second, echo},
-		{"asteroids", "the sample game with bots, beside Colyseus, up to what a core can do", 130 * time.Second, asteroids},
+		{"asteroids", "the sample game with bots, beside other servers of it, up to what a core can do", 185 * time.Second, asteroids},
 		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
 		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},
 		{"slow", "100 of 1,000 players stop reading", 50 * time.Second, slow},

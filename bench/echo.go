@@ -139,11 +139,9 @@ func echoServers(ctx context.Context, source, dir string, s *report.Section) (li
 			return cmd, nil
 		}})
 	}
-	sockets := filepath.Join(dir, "sockets")
-	build := exec.CommandContext(ctx, "go", "build", "-o", sockets, "./sockets")
-	build.Dir = filepath.Join(source, "bench", "peers")
-	if out, err := build.CombinedOutput(); err != nil {
-		s.Missing = append(s.Missing, fmt.Sprintf("gws, gorilla, nbio: %v: %s", err, out))
+	sockets, err := peer.Build(ctx, source, "sockets", dir)
+	if err != nil {
+		s.Missing = append(s.Missing, "gws, gorilla, nbio: "+err.Error())
 		return list, nil
 	}
 	for _, lib := range []string{"gws", "gorilla", "nbio"} {

@@ -12,8 +12,8 @@ import (
 
 	"gamehoster/bench/beat"
 	"gamehoster/bench/bots"
-	"gamehoster/bench/colyseus"
 	"gamehoster/bench/proc"
+	"gamehoster/bench/rooms"
 )
 
 // A benchmark's parts run as processes of their own, of the same program: the command
@@ -22,7 +22,7 @@ const (
 	roleDrive = "drive" // the clients of echo
 	roleBeat  = "beat"  // our own loops with nothing on them, the servers of echo
 	roleBots  = "bots"  // players
-	roleRooms = "rooms" // players in Colyseus rooms
+	roleRooms = "rooms" // players of other servers
 )
 
 var errRole = errors.New("no such part of a benchmark")
@@ -42,7 +42,7 @@ func Part(ctx context.Context, role, spec string, out io.Writer) error {
 	case roleBots:
 		return bots.Main(ctx, spec, out)
 	case roleRooms:
-		return colyseus.Main(ctx, spec, out)
+		return rooms.Main(ctx, spec, out)
 	case roleBeat:
 		var s beatSpec
 		if err := json.Unmarshal([]byte(spec), &s); err != nil {

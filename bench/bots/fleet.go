@@ -293,13 +293,10 @@ func (f *fleet) measure(ctx context.Context, n int) error {
 	return err
 }
 
-func (f *fleet) watch() (all []proc.Usage, err error) {
-	for _, pid := range f.Watch {
-		u, err := proc.Read(pid)
-		if err != nil {
-			return nil, fmt.Errorf("watching: %w", err)
-		}
-		all = append(all, u)
+func (f *fleet) watch() ([]proc.Usage, error) {
+	all, err := proc.ReadAll(f.Watch)
+	if err != nil {
+		return nil, fmt.Errorf("watching: %w", err)
 	}
 	return all, nil
 }

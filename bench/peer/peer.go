@@ -58,6 +58,19 @@ func installed(dir string, packages ...string) (string, error) {
 	return dir, nil
 }
 
+// Build compiles the program NAME of those written in Go, into the folder.
+func Build(ctx context.Context, source, name, folder string) (path string, err error) {
+	if path, err = filepath.Abs(filepath.Join(folder, name)); err != nil {
+		return "", fmt.Errorf("building %s: %w", name, err)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "./"+name)
+	build.Dir = filepath.Join(source, "bench", "peers")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w: %s", name, err, strings.TrimSpace(string(out)))
+	}
+	return path, nil
+}
+
 // Start starts a peer and waits for its first line, {"about": "what it is"}.
 func Start(ctx context.Context, dir, name string, args ...string) (*Peer, error) {
 	p := &Peer{name: filepath.Base(args[len(args)-1]), cmd: exec.CommandContext(ctx, name, args...), err: &tail{}}

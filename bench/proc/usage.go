@@ -143,3 +143,15 @@ func (u Usage) Cores() float64 {
 	}
 	return float64(u.CPU) / float64(u.At)
 }
+
+// ReadAll reads some processes, in their order.
+func ReadAll(pids []int) (all []Usage, err error) {
+	for _, pid := range pids {
+		u, err := Read(pid)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}

@@ -3,14 +3,12 @@
 // it; patches go out 15 times a second, the simulation runs 30 times. Its first line on
 // stdout is "listening PORT".
 import { createServer } from "node:http";
-import { pathToFileURL } from "node:url";
 import { Room, Server } from "@colyseus/core";
 import { Encoder, schema, t } from "@colyseus/schema";
 import { WebSocketTransport } from "@colyseus/ws-transport";
+import { Rows, join, load, steer, step } from "../asteroids.mjs";
 
-const rules = (file) => import(new URL(file, pathToFileURL(`${process.argv[2]}/`)).href);
-const [player, rock, bullet, instance, commands] =
-  await Promise.all(["player.js", "rock.js", "bullet.js", "instance.js", "commands.js"].map(rules));
+const rules = await load(process.argv[2]);
 
 Encoder.BUFFER_SIZE = 64 * 1024;
 
@@ -23,38 +21,9 @@ const Rock = schema({ x: t.float32(), y: t.float32(), size: t.uint8() }, "Rock")
 const Bullet = schema({ x: t.float32(), y: t.float32() }, "Bullet");
 const World = schema({ level: t.uint16(), ships: t.map(Ship), rocks: t.map(Rock), bullets: t.map(Bullet) }, "World");
 
-// Rows is a collection as the rules know them, over a map of the state.
-class Rows {
-  constructor(game, Row, map, max) {
-    this.game = game;
-    this.Row = Row;
-    this.map = map;
-    this.max = max;
-    this.list = [];
-  }
-  get count() { return this.list.length; }
-  [Symbol.iterator]() { return this.list[Symbol.iterator](); }
-  spawn(owner) {
-    if (this.list.length === this.max) return null;
-    const row = new this.Row();
-    row.id = this.game.next++;
-    row.owner = owner;
-    row.vx = row.vy = 0;
-    row.gone = false;
-    row.remove = () => this.drop(row);
-    this.map.set(String(row.id), row);
-    this.list.push(row);
-    return row;
-  }
-  drop(row) {
-    if (row.gone) return;
-    row.gone = true;
-    this.list = this.list.filter((r) => r !== row);
-    this.map.delete(String(row.id));
-  }
-}
-
-globalThis.random = Math.random;
+// rows is a collection of the rules over a map of the state.
+const rows = (game, Row, map, max) =>
+  new Rows(game, max, () => new Row(), (row) => map.set(String(row.id), row), (row) => map.delete(String(row.id)));
 
 class Asteroids extends Room {
   onCreate() {
@@ -69,40 +38,24 @@ class Asteroids extends Room {
       get level() { return state.level; },
       set level(v) { state.level = v; },
     };
-    this.game.players = new Rows(this.game, Ship, state.ships, 8);
-    this.game.rocks = new Rows(this.game, Rock, state.rocks, 64);
-    this.game.bullets = new Rows(this.game, Bullet, state.bullets, 64);
+    this.game.players = rows(this.game, Ship, state.ships, 8);
+    this.game.rocks = rows(this.game, Rock, state.rocks, 64);
+    this.game.bullets = rows(this.game, Bullet, state.bullets, 64);
     this.ships = new Map();
     this.onMessage("steer", (client, command) => {
       const ship = this.ships.get(client.sessionId);
-      globalThis.game = this.game;
-      if (ship) commands.steer(ship, command);
+      if (ship) steer(this.game, rules, ship, command);
     });
-    this.setSimulationInterval(() => this.step(), 1000 / 30);
+    this.setSimulationInterval(() => step(this.game, rules), 1000 / 30);
   }
 
   onJoin(client) {
-    const ship = this.game.players.spawn(null);
-    Object.assign(ship, { nick: "Pilot", x: 0, y: 0, heading: 0, thrust: false, wait: 15, shield: 0, lives: 3, score: 0, best: 0 });
-    ship.turn = 0;
-    ship.fire = false;
-    ship.cooldown = 0;
-    this.ships.set(client.sessionId, ship);
+    this.ships.set(client.sessionId, join(this.game));
   }
 
   onLeave(client) {
     this.ships.get(client.sessionId)?.remove();
     this.ships.delete(client.sessionId);
-  }
-
-  step() {
-    const g = globalThis.game = this.game;
-    g.tick++;
-    const parts = [[g.players, player], [g.rocks, rock], [g.bullets, bullet]].map(([rows, body]) => [rows.list, body]);
-    for (const [list, body] of parts) {
-      for (const row of list) if (!row.gone) body.update(row);
-    }
-    instance.update();
   }
 }
 

@@ -1,20 +1,20 @@
-// Package colyseus plays Asteroids in Colyseus rooms (bench/peers/colyseus): it takes
-// seats over HTTP, joins over WebSockets, steers, pings, and counts the patches that
-// come. It looks at no state, as most bots of bench/bots do not either.
+// Package rooms plays Asteroids on other servers than ours: Colyseus rooms
+// (bench/peers/colyseus), and what one would write at home (bench/peers/asteroids.mjs,
+// bench/home). Clients connect over WebSockets, steer, ping, and count the states that come. They
+// look at no state, as most bots of bench/bots do not either.
 //
+//	Colyseus                                       plain
 //	POST matchmake/joinOrCreate   a seat
-//	GET  processId/roomId         101
-//	       <- 10 JOIN_ROOM           the seat is taken
-//	       -> 10                     ready
-//	       <- 14 ROOM_STATE          all there is
-//	       <- 15 ROOM_STATE_PATCH    15 times a second
-//	       -> 13 ROOM_DATA "steer"   by a schedule
-//	       -> 18 PING, <- 18         once a second
-package colyseus
+//	GET  processId/roomId         101              GET /          101 and a seat
+//	  <- 10 JOIN_ROOM, -> 10      the seat is taken
+//	  <- 14 ROOM_STATE            all there is
+//	  <- 15 ROOM_STATE_PATCH      by a schedule      <- 1 state    all there is, likewise
+//	  -> 13 ROOM_DATA "steer"     likewise           -> 1 turn, thrust and fire
+//	  -> 18 PING, <- 18           once a second      -> 2, <- 2
+package rooms
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -24,6 +24,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -34,33 +35,28 @@ import (
 // Spec says what the clients do. Durations are nanoseconds in JSON.
 type Spec struct {
 	Addr     string        `json:"addr"`
+	Protocol Protocol      `json:"protocol"`
 	Clients  int           `json:"clients"`
 	Commands float64       `json:"commands"` // a second and client
-	Send     time.Duration `json:"send"`     // the time between two patches
+	Send     time.Duration `json:"send"`     // the time between two states
 	Settle   time.Duration `json:"settle"`
 	Measure  time.Duration `json:"measure"`
 	Watch    []int         `json:"watch"` // processes to measure
+	Calls    time.Duration `json:"calls"` // how long their system calls are counted, after the measured part
 }
 
 // Report is what they saw in the measured part.
 type Report struct {
 	Seconds   float64         `json:"seconds"`
-	Patches   int64           `json:"patches"`
-	Bytes     int64           `json:"bytes"` // of patches, with frame headers
+	States    int64           `json:"states"` // or patches
+	Bytes     int64           `json:"bytes"`  // of those, with frame headers
 	Commands  int64           `json:"commands"`
-	Late      latency.Summary `json:"late"`      // patches, corrected for those that did not come
+	Late      latency.Summary `json:"late"`      // states, corrected for those that did not come
 	RoundTrip latency.Summary `json:"roundTrip"` // pings, from when they were due
 	Watch     []proc.Usage    `json:"watch"`
+	Calls     []float64       `json:"calls,omitempty"` // of each watched process: system calls a second; none where they cannot be counted
+	Clients   proc.Usage      `json:"clients"`         // what this process took
 }
-
-// Opcodes of the protocol.
-const (
-	opJoin  = 10
-	opData  = 13
-	opPatch = 15
-	opPing  = 18
-	opMask  = 31 // of the first byte
-)
 
 // pingPeriod is the time between a client's pings.
 const pingPeriod = time.Second
@@ -71,6 +67,7 @@ const joiners = 16
 // fleet is all clients.
 type fleet struct {
 	spec      Spec
+	protocol  *protocol
 	mu        sync.Mutex // of what follows
 	measuring bool
 	report    Report
@@ -106,8 +103,12 @@ func Read(r io.Reader) (*Report, error) {
 
 // Run plays.
 func Run(ctx context.Context, s Spec) (*Report, error) {
+	p := protocols[s.Protocol]
+	if p == nil {
+		return nil, fmt.Errorf("clients of %q: there is no such protocol", s.Protocol)
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &fleet{spec: s, late: latency.New(), trips: latency.New()}
+	f := &fleet{spec: s, protocol: p, late: latency.New(), trips: latency.New()}
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
@@ -142,7 +143,8 @@ func Run(ctx context.Context, s Spec) (*Report, error) {
 	if err := f.wait(ctx, s.Settle); err != nil {
 		return nil, err
 	}
-	before, err := usage(s.Watch)
+	watched := append([]int{os.Getpid()}, s.Watch...)
+	before, err := proc.ReadAll(watched)
 	if err != nil {
 		return nil, err
 	}
@@ -152,30 +154,40 @@ func Run(ctx context.Context, s Spec) (*Report, error) {
 		return nil, err
 	}
 	f.measure(false)
-	after, err := usage(s.Watch)
+	after, err := proc.ReadAll(watched)
+	if err != nil {
+		return nil, err
+	}
+	seconds := time.Since(start).Seconds()
+	calls, err := f.countCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.report
-	r.Seconds = time.Since(start).Seconds()
+	r.Seconds, r.Calls = seconds, calls
 	r.Late, r.RoundTrip = f.late.Summary(nil), f.trips.Summary(nil)
-	for i := range after {
-		r.Watch = append(r.Watch, after[i].Since(before[i]))
+	r.Clients = after[0].Since(before[0])
+	for i := range s.Watch {
+		r.Watch = append(r.Watch, after[i+1].Since(before[i+1]))
 	}
 	return &r, nil
 }
 
-func usage(pids []int) (all []proc.Usage, err error) {
-	for _, pid := range pids {
-		u, err := proc.Read(pid)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, u)
+// countCalls plays on, and counts the system calls of those that are watched.
+func (f *fleet) countCalls(ctx context.Context) (calls []float64, err error) {
+	if f.spec.Calls <= 0 {
+		return nil, nil
 	}
-	return all, nil
+	all, err := proc.CountAll(f.spec.Watch, func() error { return f.wait(ctx, f.spec.Calls) })
+	if errors.Is(err, proc.ErrNoCalls) {
+		return nil, nil
+	}
+	for _, n := range all {
+		calls = append(calls, float64(n)/f.spec.Calls.Seconds())
+	}
+	return calls, err
 }
 
 // wait lets time pass. A client that failed meanwhile is an error.
@@ -211,7 +223,7 @@ type client struct {
 	conn  net.Conn
 	in    *bufio.Reader
 	buf   []byte
-	last  time.Time // when a patch came
+	last  time.Time // when a state came
 
 	mu     sync.Mutex
 	pinged time.Time // when the ping that is out was due; zero if none is
@@ -219,23 +231,9 @@ type client struct {
 
 // join takes a seat and connects.
 func (f *fleet) join(ctx context.Context) (*client, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+f.spec.Addr+"/matchmake/joinOrCreate/asteroids", bytes.NewReader([]byte("{}")))
+	target, err := f.protocol.seat(ctx, f.spec.Addr)
 	if err != nil {
 		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	var seat struct {
-		SessionID string `json:"sessionId"`
-		RoomID    string `json:"roomId"`
-		ProcessID string `json:"processId"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&seat); err != nil || seat.RoomID == "" {
-		return nil, fmt.Errorf("no seat was given: %s: %w", res.Status, err)
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", f.spec.Addr)
@@ -243,8 +241,8 @@ func (f *fleet) join(ctx context.Context) (*client, error) {
 		return nil, err
 	}
 	c := &client{fleet: f, conn: conn, in: bufio.NewReaderSize(conn, 1<<12)}
-	fmt.Fprintf(conn, "GET /%s/%s?sessionId=%s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", seat.ProcessID, seat.RoomID, seat.SessionID, f.spec.Addr)
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", target, f.spec.Addr)
 	answer, err := http.ReadResponse(c.in, nil)
 	if err == nil && answer.StatusCode != http.StatusSwitchingProtocols {
 		err = errors.New(answer.Status)
@@ -270,17 +268,20 @@ func (c *client) read() error {
 		if err != nil {
 			return fmt.Errorf("reading: %w", err)
 		}
-		switch {
-		case op == 8:
-			return fmt.Errorf("the room closed the connection: %q", payload)
-		case op != 2 || len(payload) == 0:
-		case payload[0]&opMask == opJoin:
-			if err := c.send(opJoin); err != nil {
+		if op == 8 {
+			return fmt.Errorf("the server closed the connection: %q", payload)
+		}
+		if op != 2 || len(payload) == 0 {
+			continue
+		}
+		switch p := c.fleet.protocol; p.kind(payload) {
+		case joined:
+			if err := c.send(p.ready...); err != nil {
 				return fmt.Errorf("joining: %w", err)
 			}
-		case payload[0]&opMask == opPatch:
-			c.patch(size)
-		case payload[0]&opMask == opPing:
+		case state:
+			c.state(size)
+		case pong:
 			c.pong()
 		}
 	}
@@ -317,7 +318,7 @@ func (c *client) frame() (op byte, payload []byte, size int, err error) {
 	return op, payload, size + n, err
 }
 
-func (c *client) patch(size int) {
+func (c *client) state(size int) {
 	now := time.Now()
 	late := now.Sub(c.last) - c.fleet.spec.Send
 	first := c.last.IsZero()
@@ -328,7 +329,7 @@ func (c *client) patch(size int) {
 	if !f.measuring || first {
 		return
 	}
-	f.report.Patches++
+	f.report.States++
 	f.report.Bytes += int64(size)
 	f.late.RecordCorrected(late, f.spec.Send)
 }
@@ -373,7 +374,7 @@ func (c *client) write(ctx context.Context) error {
 			if out {
 				continue // the last one waits still: it counts from when it was due
 			}
-			if err := c.send(opPing); err != nil {
+			if err := c.send(c.fleet.protocol.ping...); err != nil {
 				return fmt.Errorf("pinging: %w", err)
 			}
 			continue
@@ -385,15 +386,10 @@ func (c *client) write(ctx context.Context) error {
 	}
 }
 
-// steer sends the command as the library for browsers does: its name, and a map in
-// MessagePack.
+// steer sends a command of chance.
 func (c *client) steer() error {
-	flag := func() byte { return 0xc2 + byte(rand.IntN(2)) }
-	m := append([]byte{opData, 0xa0 | 5}, "steer"...)
-	m = append(append(m, 0x83, 0xa4), "turn"...)
-	m = append(append(m, []byte{0xff, 0, 1}[rand.IntN(3)], 0xa6), "thrust"...)
-	m = append(append(m, flag(), 0xa4), "fire"...)
-	if err := c.send(append(m, flag())...); err != nil {
+	flag := func() bool { return rand.IntN(2) == 1 }
+	if err := c.send(c.fleet.protocol.steer(rand.IntN(3)-1, flag(), flag())...); err != nil {
 		return err
 	}
 	f := c.fleet
