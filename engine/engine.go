@@ -62,18 +62,19 @@ const outboundCap = 96 << 20
 
 // Box is a running server.
 type Box struct {
-	cfg     Config
-	log     *slog.Logger
-	catalog *box.Catalog
-	on      Transport // what the loops run on
-	loops   []loop.Loop
-	traces  *latetrace.Recorder // nil where none are wanted
-	gate    *gate.Gate
-	crowded throttle // sockets refused because a loop was behind
-	door    *door.Door
-	http    *http.Server
-	running sync.WaitGroup
-	failed  chan error
+	cfg                Config
+	log                *slog.Logger
+	catalog            *box.Catalog
+	on                 Transport // what the loops run on
+	loops              []loop.Loop
+	traces             *latetrace.Recorder // nil where none are wanted
+	gate               *gate.Gate
+	crowded            throttle // sockets refused because a loop was behind
+	sockets, instances crowd
+	door               *door.Door
+	http               *http.Server
+	running            sync.WaitGroup
+	failed             chan error
 }
 
 // New builds the games and opens the port. Games with errors are reported by way of
@@ -86,7 +87,8 @@ func New(c Config) (_ *Box, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{on: on, cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1)}
+	b := &Box{on: on, cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1),
+		sockets: crowd{worth: manySockets}, instances: crowd{worth: manyInstances}}
 	if c.Dir != "" {
 		b.catalog, err = box.OpenFolder(c.Dir, c.Loops, c.Log)
 	} else {
@@ -206,6 +208,7 @@ func (b *Box) housekeeping() {
 			b.log.Info("seats expired whose sockets were never handed on", "game", l.Place.String(), "seats", n)
 		}
 	}
+	b.tidy()
 	if !b.cfg.Dev {
 		return
 	}

@@ -40,6 +40,7 @@ type instanceReport struct {
 	Players int      `json:"players"`
 	Sockets int      `json:"sockets"`
 	Missed  uint64   `json:"missed"` // ticks dropped because the loop was held up
+	Short   uint64   `json:"short"`  // turns with less replayed for late commands because of that
 	Hashes  [][2]any `json:"hashes"` // [tick, hash in hexadecimal], newest last
 }
 
@@ -95,7 +96,7 @@ func (b *Box) stats() (any, error) {
 }
 
 func describe(in worker.InstanceInfo) instanceReport {
-	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Missed: in.Missed, Hashes: [][2]any{}}
+	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Missed: in.Missed, Short: in.Short, Hashes: [][2]any{}}
 	for _, h := range in.Hashes {
 		r.Hashes = append(r.Hashes, [2]any{h.Tick, fmt.Sprintf("%016x", h.Hash)})
 	}

@@ -75,6 +75,7 @@ type Host struct {
 	sockets map[loop.Handle]*socket
 	out     session.Outbox
 	sweep   int64 // when the next one is due
+	owed    bool  // answers were sent and not flushed
 	probe   probe
 }
 
@@ -173,8 +174,10 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 	case len(b) > 0 && !h.loop.Stalled(hd):
 		// One that does not take what it is sent gets no answers on top: what waits
 		// for a socket is what one send has written.
+		// A flush is for all whose turn it is, not for each.
 		h.loop.Send(hd, b)
-		h.loop.Flush()
+		h.owed = true
+		h.loop.Wake(0)
 	}
 }
 
@@ -211,6 +214,10 @@ func (h *Host) OnClose(hd loop.Handle, err error) {
 
 // OnTick runs what is due, sends it in one batch and says when it is next needed.
 func (h *Host) OnTick(now int64) (next int64) {
+	if h.owed { // before the ticks, which take their time
+		h.owed = false
+		h.loop.Flush()
+	}
 	next = loop.Never
 	ran := false
 	for _, sh := range h.games {

@@ -23,10 +23,12 @@ type wires struct {
 	closed  map[loop.Handle]uint16
 	stalled map[loop.Handle]bool
 	posts   []loop.Message
+	wish    int64 // the earliest that was wished for
+	flushes int
 }
 
-func (w *wires) Wake(int64)                           {}
-func (w *wires) Flush() []loop.Handle                 { return nil }
+func (w *wires) Wake(at int64)                        { w.wish = min(w.wish, at) }
+func (w *wires) Flush() []loop.Handle                 { w.flushes++; return nil }
 func (w *wires) Stalled(h loop.Handle) bool           { return w.stalled[h] }
 func (w *wires) Close(h loop.Handle, code uint16)     { w.closed[h] = code }
 func (w *wires) Send(h loop.Handle, frame []byte)     { w.sent[h] = append(w.sent[h], frame...) }
@@ -57,13 +59,20 @@ type bench struct {
 }
 
 func newBench(t *testing.T) *bench {
+	return newBenchOf(t, map[string]string{
+		games.DefinitionFile: `{"tickRate": 10, "sendRate": 10, "player": {"fields": {"n": "u32 shared"}}}`,
+	})
+}
+
+func newBenchOf(t *testing.T, files map[string]string) *bench {
 	dir := filepath.Join(t.TempDir(), "game")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"tickRate": 10, "sendRate": 10, "player": {"fields": {"n": "u32 shared"}}}`
-	if err := os.WriteFile(filepath.Join(dir, games.DefinitionFile), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	g, findings := games.Load(dir)
 	if g == nil {

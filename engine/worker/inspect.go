@@ -50,6 +50,7 @@ type InstanceInfo struct {
 	Players int // seats taken, kept ones included
 	Sockets int
 	Missed  uint64      // ticks that its shard has dropped because its loop was held up
+	Short   uint64      // turns in which its shard might replay less for late commands because of that
 	Hashes  []StateHash // newest last; none unless the Host keeps them
 }
 
@@ -92,7 +93,7 @@ func (h *Host) OnPost(m loop.Message) {
 			for _, in := range sh.instances {
 				all = append(all, InstanceInfo{
 					Game: number, Name: in.sim.Name(), Tick: in.sim.Tick(),
-					Players: in.sim.Players(), Sockets: len(in.sockets), Missed: sh.schedule.missed, Hashes: in.hashes.list(),
+					Players: in.sim.Players(), Sockets: len(in.sockets), Missed: sh.schedule.missed, Short: sh.replays.turns, Hashes: in.hashes.list(),
 				})
 			}
 		}

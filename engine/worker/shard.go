@@ -19,16 +19,12 @@ import (
 // reload of the only page.
 const emptyGrace = 5 * time.Second
 
-// replayTicks is how many ticks of a shard's instances may run again in one turn of
-// the loop because of late commands: some milliseconds' worth.
-const replayTicks = 512
-
 // faultLogPeriod is how often an error of one body is logged.
 const faultLogPeriod = int64(time.Second)
 
-// dropLogPeriod is how often a game's dropped ticks are logged. A loop that cannot keep
-// up drops some in every period of its instances.
-const dropLogPeriod = int64(time.Second)
+// behindLogPeriod is how often a game's dropped ticks are logged, and its late commands that
+// wait. A loop that cannot keep up has some in every period of its instances.
+const behindLogPeriod = int64(time.Second)
 
 // Game is a game as a loop runs it.
 type Game struct {
@@ -59,6 +55,9 @@ type shard struct {
 	schedule  *schedule[*instance]
 	dropped   uint64 // of the schedule's dropped ticks, those logged
 	warned    int64  // when
+	replays   replays
+	queued    uint64 // of the machine's count of late commands left waiting, those logged
+	waited    int64  // when
 	faults    map[faultKey]*faultCount
 	bodyLog   bodyLog
 }
@@ -85,8 +84,8 @@ func newShard(h *Host, g *Game) *shard {
 	}
 }
 
-// start makes the machine that the game runs on, with the first player: a game
-// that nobody plays costs nothing.
+// start makes the machine that the game runs on, with the first player, and rest lets go
+// of it with the last instance: a game that nobody plays costs nothing.
 func (sh *shard) start() (err error) {
 	if sh.sim != nil {
 		return nil
@@ -97,6 +96,18 @@ func (sh *shard) start() (err error) {
 		return fmt.Errorf("starting a shard of %s: %w", g.Name, err)
 	}
 	return nil
+}
+
+// rest gives the memory of a shard without instances back, which was as large as its
+// fullest hour wanted it.
+func (sh *shard) rest() {
+	if sh.sim == nil || len(sh.instances) > 0 {
+		return
+	}
+	if err := sh.sim.Close(); err != nil {
+		sh.host.opts.Log.Error("closing an empty shard failed", "game", sh.game.Name, "error", err)
+	}
+	sh.sim, sh.queued = nil, 0
 }
 
 // sitTries is how many instances are tried for one client. One that was open when
@@ -224,23 +235,42 @@ func (sh *shard) stand(s *socket, now int64) {
 
 // run steps every instance whose turn has come.
 func (sh *shard) run(now int64) (ran bool) {
+	due, _ := sh.schedule.next()
 	for {
 		sl, ok := sh.schedule.take(now)
 		if !ok {
 			break
 		}
 		if !ran {
-			sh.sim.Turn(replayTicks)
+			sh.sim.Turn(sh.replays.allow(now-due, sh.schedule.rate))
 		}
 		ran = true
 		sl.each(func(in *instance) { in.step(now) })
 	}
-	if dropped := sh.schedule.dropped; dropped != sh.dropped && now-sh.warned >= dropLogPeriod {
-		sh.warned = now
-		sh.host.opts.Log.Warn("ticks dropped after the loop was held up", "game", sh.game.Name, "ticks", dropped-sh.dropped)
-		sh.dropped = dropped
+	if ran {
+		sh.tellBehind(now)
 	}
 	return ran
+}
+
+// tellBehind logs what a loop that was held up has not done: now and then, as it goes on.
+func (sh *shard) tellBehind(now int64) {
+	log := sh.host.opts.Log
+	if dropped := sh.schedule.dropped; dropped != sh.dropped && now-sh.warned >= behindLogPeriod {
+		sh.warned = now
+		log.Warn("ticks dropped after the loop was held up", "game", sh.game.Name, "ticks", dropped-sh.dropped)
+		sh.dropped = dropped
+	}
+	queued := sh.sim.Stats().Queued
+	if sh.replays.short == 0 { // the whole bound was used up: nothing is wrong
+		sh.queued = queued
+	}
+	if queued != sh.queued && now-sh.waited >= behindLogPeriod {
+		sh.waited = now
+		log.Warn("late commands wait because the loop is behind", "game", sh.game.Name,
+			"times", queued-sh.queued, "replayed a turn at most", replayTicks-sh.replays.short)
+		sh.queued = queued
+	}
 }
 
 // sweep gives up seats whose players did not come back and instances that are empty.
@@ -260,6 +290,7 @@ func (sh *shard) sweep(now, dealt int64) {
 		in.retire()
 		delete(sh.instances, id)
 	}
+	sh.rest()
 }
 
 // fault logs an error of a body, once a second for each body, with the number of
