@@ -33,6 +33,8 @@ type typer struct {
 	eval      *eval.Evaluator
 	tables    map[string]*tree.Table // by the view's key
 	spread    map[string]elementsOf  // likewise
+	parts     map[string][]*constant // likewise: what views that were gone on to may be
+	settled   map[string]bool        // likewise: those whose parts are known to be of one type
 	steps     int                    // expressions that were walked
 	copies    int                    // of constants; see maxCopies
 	library   bool                   // the intrinsics are there
@@ -52,6 +54,7 @@ func newTyper(def *schema.Definition, l *loader, math func(name string) *tree.Fu
 	t := &typer{
 		def: def, loader: l, files: l.files, types: map[string]*schema.Type{}, instances: map[string]*instance{},
 		constants: map[*symbol]*constant{}, eval: eval.New(math), tables: map[string]*tree.Table{}, spread: map[string]elementsOf{},
+		parts: map[string][]*constant{}, settled: map[string]bool{},
 	}
 	for _, ty := range def.Types[1:] {
 		t.types[ty.Plural] = ty

@@ -88,10 +88,13 @@ func (w *walker) useConstant(s *symbol, at file.Idx) tree.Expr {
 // settle gives a view, or the value that it stands for if it has come to values.
 func (w *walker) settle(v *view) tree.Expr {
 	first := v.all[0]
-	for _, p := range v.all[1:] {
-		if (p.x == nil) != (first.x == nil) || p.x != nil && p.x.Type() != first.x.Type() || (p.keys == nil) != (first.keys == nil) {
-			return w.bad(v.At, "what %s may be is of different types", v.name)
+	if !w.settled[v.key] {
+		for _, p := range v.all[1:] {
+			if (p.x == nil) != (first.x == nil) || p.x != nil && p.x.Type() != first.x.Type() || (p.keys == nil) != (first.keys == nil) {
+				return w.bad(v.At, "what %s may be is of different types", v.name)
+			}
 		}
+		w.settled[v.key] = true
 	}
 	if first.x == nil {
 		return v
@@ -135,6 +138,28 @@ func (w *walker) read(v *view) tree.Expr {
 	return &tree.Index{Node: tree.Node{At: v.At, T: tree.Type{Kind: t.Kind}}, Table: t, Path: v.path}
 }
 
+// partsOf are the parts that a view with a key may be, one for each of all that make tells,
+// found where they are first used. Tables are large and used often. False is for parts
+// that are too many; nil among them ends it, too.
+func (w *walker) partsOf(key string, of *view, at file.Idx, make func(c *constant) *constant) ([]*constant, bool) {
+	if parts, ok := w.parts[key]; ok {
+		return parts, true
+	}
+	if !w.afford(len(of.all), at) {
+		return nil, false
+	}
+	var parts []*constant
+	for _, c := range of.all {
+		p := make(c)
+		if p == nil {
+			return nil, false
+		}
+		parts = append(parts, p)
+	}
+	w.parts[key] = parts
+	return parts, true
+}
+
 // onward is a view of parts of v's parts.
 func (v *view) onward(step, key string, parts []*constant) *view {
 	return &view{
@@ -145,20 +170,23 @@ func (v *view) onward(step, key string, parts []*constant) *view {
 
 // member is v.NAME.
 func (v *view) member(w *walker, name string, at file.Idx) tree.Expr {
-	var parts []*constant
-	for _, p := range v.all {
+	step := "." + strconv.Quote(name) // a name may have dots and brackets in it
+	parts, ok := w.partsOf(v.key+step, v, at, func(c *constant) *constant {
+		p := c.key(name)
 		switch {
-		case p.keys == nil && name == "length":
-			parts = append(parts, &constant{x: &tree.NumberLit{Node: tree.Node{At: at, T: number}, Value: float64(len(p.list))}})
-		case p.keys == nil:
-			return w.bad(at, "a table has its elements and length only")
-		case p.key(name) == nil:
-			return w.bad(at, "%s has no \"%s\"%s", v.name, name, offer(name, p.keys))
-		default:
-			parts = append(parts, p.key(name))
+		case c.keys == nil && name == "length":
+			p = &constant{x: &tree.NumberLit{Node: tree.Node{At: at, T: number}, Value: float64(len(c.list))}}
+		case c.keys == nil:
+			w.errorf(at, "a table has its elements and length only")
+		case p == nil:
+			w.errorf(at, "%s has no \"%s\"%s", v.name, name, offer(name, c.keys))
 		}
+		return p
+	})
+	if !ok {
+		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
 	}
-	return w.settle(v.onward("."+name, "."+strconv.Quote(name), parts)) // a name may have dots and brackets in it
+	return w.settle(v.onward("."+name, step, parts))
 }
 
 // viewIndex is v[X].
@@ -178,14 +206,17 @@ func (w *walker) viewIndex(v *view, e *ast.BracketExpression) tree.Expr {
 
 // viewAt is an element whose index is known.
 func (w *walker) viewAt(v *view, i float64, at file.Idx) tree.Expr {
-	var parts []*constant
-	for _, p := range v.all {
-		if i < 0 || i != math.Trunc(i) || i >= float64(len(p.list)) {
-			return w.bad(at, "%s has %s: there is none at %v", v.name, howMany(len(p.list)), i)
-		}
-		parts = append(parts, p.list[int(i)])
-	}
 	step := fmt.Sprintf("[%v]", i)
+	parts, ok := w.partsOf(v.key+step, v, at, func(c *constant) *constant {
+		if i < 0 || i != math.Trunc(i) || i >= float64(len(c.list)) {
+			w.errorf(at, "%s has %s: there is none at %v", v.name, howMany(len(c.list)), i)
+			return nil
+		}
+		return c.list[int(i)]
+	})
+	if !ok {
+		return &tree.NullLit{Node: tree.Node{At: at, T: badType}}
+	}
 	return w.settle(v.onward(step, step, parts))
 }
 
@@ -269,16 +300,23 @@ func (w *walker) unit(x tree.Expr, e *ast.BracketExpression) tree.Expr {
 	default:
 		return w.bad(e.LeftBracket, "only a str among the constants has single characters: this one is taken as a whole, to be compared and assigned")
 	}
-	for _, text := range texts {
-		c := &constant{}
-		for _, r := range text {
-			if r > 0xffff {
-				return w.bad(e.LeftBracket, "a character of %q takes two places in JavaScript, so single ones cannot be read", text)
+	v.key += " characters"
+	if v.all = w.parts[v.key]; v.all == nil {
+		for _, text := range texts {
+			if !w.afford(len(text), e.LeftBracket) {
+				return &tree.NullLit{Node: node(e, badType)}
 			}
-			n := tree.Node{At: e.LeftBracket, T: str}
-			c.list = append(c.list, &constant{x: &tree.StrLit{Node: n, Value: string(r)}})
+			c := &constant{}
+			for _, r := range text {
+				if r > 0xffff {
+					return w.bad(e.LeftBracket, "a character of %q takes two places in JavaScript, so single ones cannot be read", text)
+				}
+				n := tree.Node{At: e.LeftBracket, T: str}
+				c.list = append(c.list, &constant{x: &tree.StrLit{Node: n, Value: string(r)}})
+			}
+			v.all = append(v.all, c)
 		}
-		v.all = append(v.all, c)
+		w.parts[v.key] = v.all
 	}
 	if v.size() == 0 {
 		return w.bad(e.LeftBracket, "an empty str has no characters")
