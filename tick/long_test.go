@@ -60,11 +60,12 @@ func (m *longModel) attach(e *longEnd) {
 	}
 	e.c = c
 	conditions := ticktest.RandomConditions(m.rng)
-	e.up, e.down = ticktest.NewLine(conditions, m.rng), ticktest.NewLine(conditions, m.rng)
+	e.up, e.down = ticktest.NewLines(conditions)
+	delay, jitter := int(conditions.Delay/ticktest.TickTime), int(conditions.Jitter/ticktest.TickTime)
 	// Most are early enough as a rule, some always late.
-	e.lead = uint32(m.rng.IntN(2*conditions.Delay + 3))
+	e.lead = uint32(m.rng.IntN(2*delay + 3))
 	if m.rng.IntN(8) > 0 {
-		e.lead = uint32(2*(conditions.Delay+conditions.Jitter)+4) + 2*m.in.shard.rules.perSend
+		e.lead = uint32(2*(delay+jitter)+4) + 2*m.in.shard.rules.perSend
 	}
 	e.v = m.in.Attach(e.player, ViewerOptions{Thin: thin, Watch: e.player == 0})
 	if e.v == nil {
@@ -169,7 +170,7 @@ func (m *longModel) step() {
 	}
 	m.in.Commit()
 	for _, e := range m.ends {
-		if e.down.Waiting() > 0 || !m.quiet && m.rng.IntN(40) == 0 {
+		if !e.down.Drained() || !m.quiet && m.rng.IntN(40) == 0 {
 			e.v.Skip()
 			continue
 		}
@@ -261,7 +262,8 @@ func mark(m *gameMaker) {
 func (m *longModel) settle() {
 	m.quiet, m.maker.still = true, true
 	for _, e := range m.ends {
-		e.up.Conditions, e.down.Conditions = ticktest.Conditions{Delay: 1}, ticktest.Conditions{Delay: 1}
+		e.up.Calm()
+		e.down.Calm()
 	}
 	for range 40 * mendSeconds * m.maker.def.TickRate / m.maker.def.SendRate {
 		m.step()

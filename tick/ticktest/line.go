@@ -1,86 +1,98 @@
 package ticktest
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+	"time"
 
-// Conditions are what a line does to what is sent over it, in ticks and bytes. It
-// stands for TCP: nothing is lost and the order is kept, so a packet that is lost on
-// the way is a stall of all that is behind it.
-type Conditions struct {
-	Delay  int // ticks of one direction
-	Jitter int // ticks more at most, another number for each message
-	Stall  int // out of 1000 messages, how many are held up
-	Held   int // for so many ticks
-	Bytes  int // that go through in a tick; 0 for any number
-}
+	"gamehoster/wire/line"
+)
+
+// TickTime is how long a tick lasts on a Line.
+const TickTime = 40 * time.Millisecond
+
+// calm is a line that is one tick long.
+var calm = line.Conditions{Delay: TickTime}
 
 // RandomConditions are those of a good line, a bad one or a terrible one.
-func RandomConditions(rng *rand.Rand) Conditions {
-	c := Conditions{Delay: rng.IntN(3)}
+func RandomConditions(rng *rand.Rand) line.Conditions {
+	ticks := func(n int) time.Duration { return time.Duration(n) * TickTime }
+	perTick := func(bytes int) int64 { return int64(bytes) * int64(time.Second/TickTime) }
+	c := line.Conditions{Delay: ticks(rng.IntN(3))}
 	switch rng.IntN(3) {
 	case 1:
-		c = Conditions{Delay: 1 + rng.IntN(5), Jitter: rng.IntN(4), Stall: rng.IntN(20), Held: rng.IntN(8), Bytes: 400 + rng.IntN(2000)}
+		c = line.Conditions{Delay: ticks(1 + rng.IntN(5)), Jitter: ticks(rng.IntN(4)), Stall: ticks(rng.IntN(8)), Bandwidth: perTick(400 + rng.IntN(2000))}
 	case 2:
-		c = Conditions{Delay: rng.IntN(12), Jitter: rng.IntN(10), Stall: rng.IntN(60), Held: rng.IntN(60), Bytes: 60 + rng.IntN(400)}
+		c = line.Conditions{Delay: ticks(rng.IntN(12)), Jitter: ticks(rng.IntN(10)), Stall: ticks(rng.IntN(60)), Bandwidth: perTick(60 + rng.IntN(400))}
 	}
+	c.StallEvery = time.Duration(1+rng.IntN(4)) * time.Second
+	c.Seed = rng.Uint64()
 	return c
 }
 
-// Line is one direction of a connection in virtual time.
+// Line is one direction of a connection in virtual time: messages on a pipe, and the
+// bytes before it that it has no room for.
+//
+//	Send --> [ unsent ] --> line.Pipe --> [ part of a message ] --> Tick's f
 type Line struct {
-	Conditions
-	rng    *rand.Rand
-	queue  []parcel
-	last   int // when the newest message arrives
-	credit int // bytes
-	now    int
+	pipe   *line.Pipe
+	now    time.Duration
+	unsent []byte
+	got    []byte
+	sizes  []int // of the messages from the first that is not out on
 }
 
-type parcel struct {
-	at int
-	m  []byte
+// NewLines makes the two directions of a connection.
+func NewLines(c line.Conditions) (up, down *Line) {
+	there, back := c.Lines(0)
+	return &Line{pipe: line.NewPipe(there)}, &Line{pipe: line.NewPipe(back)}
 }
-
-// NewLine makes a line whose luck is drawn from rng.
-func NewLine(c Conditions, rng *rand.Rand) *Line { return &Line{Conditions: c, rng: rng} }
 
 // Send puts a copy of a message on the line.
 func (l *Line) Send(m []byte) {
-	at := l.now + l.Delay
-	if l.Jitter > 0 {
-		at += l.rng.IntN(l.Jitter + 1)
-	}
-	if l.rng.IntN(1000) < l.Stall {
-		at += l.Held
-	}
-	l.last = max(l.last, at)
-	l.queue = append(l.queue, parcel{l.last, append([]byte(nil), m...)})
+	l.sizes = append(l.sizes, len(m))
+	l.unsent = append(l.unsent, m...)
+	l.push()
 }
 
-// Waiting is the bytes that should have arrived and have not, because the line is too
-// narrow: what a socket has not drained.
-func (l *Line) Waiting() (n int) {
-	for _, p := range l.queue {
-		if p.at < l.now {
-			n += len(p.m)
-		}
+func (l *Line) push() {
+	n := l.pipe.Write(l.now, l.unsent)
+	l.unsent = l.unsent[:copy(l.unsent, l.unsent[n:])]
+}
+
+// Drained reports whether the line has room: whether a socket on it has been drained.
+func (l *Line) Drained() bool { return l.pipe.Room() > 0 }
+
+// Tick lets a tick pass and calls f for each message that arrives in it. m is valid
+// during the call.
+func (l *Line) Tick(f func(m []byte)) {
+	l.now += TickTime
+	for l.read(l.now) > 0 {
+		l.push()
 	}
+	out := 0
+	for len(l.sizes) > 0 && len(l.got)-out >= l.sizes[0] {
+		m := l.got[out : out+l.sizes[0] : out+l.sizes[0]]
+		out += len(m)
+		l.sizes = l.sizes[1:]
+		f(m)
+	}
+	l.got = l.got[:copy(l.got, l.got[out:])]
+}
+
+// read takes over what has come out by a time, and returns how much that was.
+func (l *Line) read(at time.Duration) int {
+	var buf [1024]byte
+	n, _ := l.pipe.Read(at, buf[:])
+	l.got = append(l.got, buf[:n]...)
 	return n
 }
 
-// Tick lets a tick pass and calls f for each message that arrives in it.
-func (l *Line) Tick(f func(m []byte)) {
-	l.now++
-	l.credit = min(l.credit+l.Bytes, max(l.Bytes, 4*l.Bytes))
-	for len(l.queue) > 0 && l.queue[0].at <= l.now {
-		m := l.queue[0].m
-		if l.Bytes > 0 {
-			// A message goes as a whole once there was time for all of it.
-			if l.credit < len(m) && l.credit < 4*l.Bytes {
-				return
-			}
-			l.credit -= len(m)
-		}
-		l.queue = l.queue[1:]
-		f(m)
+// Calm makes the line a good one: what is on it comes out with the next tick.
+func (l *Line) Calm() {
+	for l.read(math.MaxInt64) > 0 {
+		l.push()
 	}
+	good, _ := calm.Lines(0)
+	l.pipe = line.NewPipe(good)
 }
