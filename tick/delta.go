@@ -301,41 +301,64 @@ func (v *Viewer) join(dst []byte, e *encoding) []byte {
 	case !e.private || v.player == 0:
 		return append(dst, e.buf[:e.end]...)
 	}
-	buf, at := dst[:cap(dst)], len(dst)
-	last := uint32(0)
-	for _, i := range list {
-		p := e.piece(i)
+	to := joined{dst[:cap(dst)], len(dst), 0}
+	for {
+		list = list[e.join(&to, list):]
+		if len(list) == 0 {
+			return to.buf[:to.at]
+		}
+		o, p := &v.in.history.objects[list[0]], e.piece(list[0])
+		list = list[1:]
+		f := e.fields(o)[0]
+		full := p.is == private && v.owns(o)
+		if full {
+			f = e.fields(o)[1]
+		}
+		if p.is == still || f.Len() == 0 {
+			continue
+		}
+		to.buf = grow(to.buf, to.at, wire.MaxUvarint+f.Most()+spare)
+		to.at = wire.PutUvarint(to.buf, to.at, p.id-to.last)
+		to.last = p.id
+		if full {
+			to.at = len(e.append(to.buf[:to.at], o, f, false))
+		} else {
+			to.at += copy(to.buf[to.at:], e.buf[p.at:p.until])
+		}
+	}
+}
+
+// joined is a list of objects that is put together.
+type joined struct {
+	buf  []byte
+	at   int    // its end
+	last uint32 // the last object's id
+}
+
+// join appends the pieces of objects, by index, up to one that is not public, short, soon
+// after the last by id and known, or for which there is no room. It returns how many it
+// has passed.
+func (e *encoding) join(to *joined, list []int32) int {
+	pieces, src, buf, at, last := e.pieces, e.buf, to.buf, to.at, to.last
+	k := 0
+	for ; k < len(list); k++ {
+		p := &pieces[list[k]]
 		if p.is == still {
 			continue
 		}
-		if p.is == private {
-			if o := &v.in.history.objects[i]; v.owns(o) {
-				f := e.fields(o)[1]
-				buf = grow(buf, at, wire.MaxUvarint+f.Most())
-				at = wire.PutUvarint(buf, at, p.id-last)
-				at = len(e.append(buf[:at], o, f, false))
-				last = p.id
-				continue
-			}
-			if p.at == p.until {
-				continue
-			}
+		d, from, n := p.id-last, int(p.at), int(p.until-p.at)
+		if p.is != public || n > spare || d >= 0x80 || len(buf)-at < spare+1 {
+			break
 		}
-		n := int(p.until - p.at)
-		if len(buf)-at < wire.MaxUvarint+n+spare {
-			buf = grow(buf, at, wire.MaxUvarint+n+spare)
-		}
-		at = wire.PutUvarint(buf, at, p.id-last)
+		from16, to16 := src[from:from+spare:from+spare], buf[at:at+spare+1:at+spare+1]
+		to16[0] = byte(d)
+		le.PutUint64(to16[1:], le.Uint64(from16))
+		le.PutUint64(to16[9:], le.Uint64(from16[8:]))
+		at += n + 1
 		last = p.id
-		if src := e.buf[p.at:]; n <= spare {
-			le.PutUint64(buf[at:], le.Uint64(src))
-			le.PutUint64(buf[at+8:], le.Uint64(src[8:]))
-		} else {
-			copy(buf[at:], src[:n])
-		}
-		at += n
 	}
-	return buf[:at]
+	to.at, to.last = at, last
+	return k
 }
 
 // list gathers the parts of the viewer's delta in the scratch, and returns how many

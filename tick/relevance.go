@@ -19,6 +19,8 @@ type waiting struct {
 // relevance is what a viewer of a game with view bodies holds.
 type relevance struct {
 	held    set
+	order   []uint32  // the slots of what it holds, by id
+	self    int       // where its player was found last
 	was     set       // held, before the send that is being made
 	lost    []uint32  // ids of what it held and the world has no more
 	waiting []waiting // by id
@@ -116,7 +118,11 @@ func (v *Viewer) find(id uint32) (at int) {
 // gather lists what the viewer holds, for size and object.
 func (v *Viewer) gather() {
 	b := &v.in.shard.scratch
-	b.held = b.sight.sorted(b.held[:0], v.view.held)
+	order := v.view.order
+	b.held = slices.Grow(b.held[:0], len(order))[:len(order)]
+	for k, slot := range order {
+		b.held[k] = b.sight.index[slot]
+	}
 }
 
 // begin prepares for a send.
@@ -126,8 +132,14 @@ func (r *relevance) begin(slots uint32) {
 }
 
 // hold makes what is seen what is held.
-func (r *relevance) hold(seen set) {
+func (v *Viewer) hold(seen set) {
+	r, b := v.view, &v.in.shard.scratch
 	copy(r.held, seen)
+	b.held = b.sight.sorted(b.held[:0], r.held)
+	r.order = r.order[:0]
+	for _, i := range b.held {
+		r.order = append(r.order, v.in.history.objects[i].slot)
+	}
 	r.lost = r.lost[:0]
 	r.waiting = r.waiting[:0]
 	r.came.clear()
@@ -139,13 +151,36 @@ func (v *Viewer) goOut(dst []byte, seen set) []byte {
 	in, r, b := v.in, v.view, &v.in.shard.scratch
 	b.ids = append(b.ids[:0], r.lost...)
 	for i, w := range r.held {
-		for x := w &^ seen[i]; x != 0; x &= x - 1 {
-			slot := uint32(64*i + bits.TrailingZeros64(x))
-			b.ids = append(b.ids, in.history.objects[b.sight.index[slot]].id)
+		x := w &^ seen[i]
+		if x == 0 {
+			continue
+		}
+		for at := 64 * i; x != 0; x &= x - 1 {
+			b.ids = append(b.ids, in.history.objects[b.sight.index[at+bits.TrailingZeros64(x)]].id)
 		}
 		r.held[i] &= seen[i]
 	}
+	if len(b.ids) > 0 {
+		r.order = slices.DeleteFunc(r.order, func(slot uint32) bool { return !r.held.has(slot) })
+	}
 	return v.leaves(dst)
+}
+
+// enters puts objects, by index in ascending order, among what is held.
+func (r *relevance) enters(g *sight, list []int32, objects []object) {
+	k, n := len(r.order), len(list)
+	r.order = slices.Grow(r.order, n)[:k+n]
+	for to := k + n; n > 0; {
+		to--
+		if i := list[n-1]; k > 0 && g.index[r.order[k-1]] > i {
+			k--
+			r.order[to] = r.order[k]
+		} else {
+			n--
+			r.order[to] = objects[i].slot
+			r.held.add(objects[i].slot)
+		}
+	}
 }
 
 // comeIn appends the enter message of what is seen and not held, as far as there is
@@ -182,6 +217,7 @@ func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 	}
 	dst = wire.Enter{Tick: in.sendTick}.Append(dst)
 	var w wire.ObjectWriter
+	b.held = b.held[:0]
 	waits := b.waiting[:0]
 	owes := b.owed[:0]
 	k := 0
@@ -195,7 +231,7 @@ func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 		}
 		dst = w.ID(dst, o.id)
 		dst = append(dst, b.bytes[p.at:p.end]...)
-		r.held.add(o.slot)
+		b.held = append(b.held, p.object)
 		if in.shard.rules.rewinds && !v.thin {
 			v.told.note(o.id, false, in.sends)
 			if o.typ == schema.PlayerType {
@@ -210,6 +246,7 @@ func (v *Viewer) comeIn(dst []byte, seen set, budget int) []byte {
 		}
 		owes = append(owes, owed{id: o.id, full: in.sends, told: in.sends})
 	}
+	r.enters(&b.sight, b.held, in.history.objects)
 	owes = append(owes, v.owed[k:]...)
 	b.owed, b.waiting = owes, waits
 	v.owed = append(v.owed[:0], owes...)

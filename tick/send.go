@@ -113,7 +113,7 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	dst = s.wire.Fields(schema.InstanceType, wire.Whole, false).AppendAll(dst, in.row(schema.InstanceType, 0))
 	var w wire.ObjectWriter
 	if s.rules.view {
-		v.view.hold(in.sight().look(v))
+		v.hold(in.sight().look(v))
 		v.gather()
 	}
 	for k := 1; k < v.size(); k++ {

@@ -269,6 +269,9 @@ func newShard(def *schema.Definition, prog *body.Program, hash uint64, o Options
 	}
 	s.wire = wire.NewSchema(def, s.layout)
 	s.plans = newPlans(s.wire)
+	if !s.wire.Any(wire.Shared) {
+		s.rules.turn = 0
+	}
 	skips := len(s.rules.bodies) * (rerunsPerBody + 1)
 	size := schema.InputHeader + skips*schema.SkipSize +
 		s.rules.seats*(2*schema.LeaveSize+schema.JoinSize+s.rules.pending*s.layout.CommandStride)

@@ -93,8 +93,8 @@ type grid struct {
 }
 
 type item struct {
-	row  uint32
-	x, y float64
+	row, slot uint32
+	x, y      float64
 }
 
 const (
@@ -103,7 +103,15 @@ const (
 	farAway = 1 << 50
 )
 
-func cellOf(v, size float64) int64 { return int64(math.Floor(max(-farAway, min(farAway, v/size)))) }
+func cellOf(v, size float64) int64 {
+	switch v /= size; {
+	case v > farAway:
+		return farAway
+	case v >= -farAway:
+		return int64(math.Floor(v))
+	}
+	return -farAway
+}
 
 func hashOf(cx, cy int64) uint32 {
 	x := uint64(cx)*0x9E3779B97F4A7C15 ^ uint64(cy)*0xC2B2AE3D27D4EB4F
@@ -166,14 +174,22 @@ func (in *Instance) sight() *sight {
 
 // sorted appends the indexes of the objects in the set, in ascending order.
 func (g *sight) sorted(dst []int32, s set) []int32 {
+	some := false
 	for i, w := range s {
-		for ; w != 0; w &= w - 1 {
-			g.marks.add(uint32(g.index[64*i+bits.TrailingZeros64(w)]))
+		some = some || w != 0
+		for at := 64 * i; w != 0; w &= w - 1 {
+			g.marks.add(uint32(g.index[at+bits.TrailingZeros64(w)]))
 		}
 	}
+	if !some {
+		return dst
+	}
 	for i, w := range g.marks {
-		for ; w != 0; w &= w - 1 {
-			dst = append(dst, int32(64*i+bits.TrailingZeros64(w)))
+		if w == 0 {
+			continue
+		}
+		for at := int32(64 * i); w != 0; w &= w - 1 {
+			dst = append(dst, at+int32(bits.TrailingZeros64(w)))
 		}
 		g.marks[i] = 0
 	}
@@ -207,11 +223,13 @@ func (g *sight) fill(typ int, r *viewRules) {
 		to.start[i+1] += to.start[i]
 	}
 	// Filling moves each start to its end, which is the next one's start.
+	slots := g.slots[typ]
 	for i := range n {
 		if c := to.cells[i]; c != noCell {
 			row := in.row(typ, i)
-			to.items[to.start[c]] = item{uint32(i), r.x.of(row), r.y.of(row)}
-			to.start[c]++
+			at := &to.start[c]
+			to.items[*at] = item{uint32(i), slots[i], r.x.of(row), r.y.of(row)}
+			*at++
 		}
 	}
 	copy(to.start[1:], to.start[:size])
@@ -228,6 +246,7 @@ func (g *sight) near(typ int, r *viewRules, x, y float64, held set) (n int) {
 	var done [9]uint32
 	hashes := 0
 	cx, cy := cellOf(x, size), cellOf(y, size)
+	list := g.list
 	for dy := int64(-1); dy <= 1; dy++ {
 	cells:
 		for dx := int64(-1); dx <= 1; dx++ {
@@ -241,18 +260,22 @@ func (g *sight) near(typ int, r *viewRules, x, y float64, held set) (n int) {
 			hashes++
 			items := to.items[to.start[c]:to.start[c+1]]
 			stats.Near += uint64(len(items))
-			for _, it := range items {
+			for i := range items {
+				it := &items[i]
 				d := (it.x-x)*(it.x-x) + (it.y-y)*(it.y-y)
-				if d <= far {
-					if has := held.has(g.slots[typ][it.row]); has || d <= close {
-						g.put(n, it.row, has)
-						n++
-					}
+				if !(d <= far) {
+					continue
 				}
+				has := uint32(held[it.slot>>6]>>(it.slot&63)) & 1
+				if has == 0 && !(d <= close) {
+					continue
+				}
+				le.PutUint32(list[n:n+4:n+4], it.row<<1|has)
+				n += 4
 			}
 		}
 	}
-	return n
+	return n / 4
 }
 
 // put writes record n of the list.
@@ -264,6 +287,20 @@ func (g *sight) put(n int, row uint32, held bool) {
 	le.PutUint32(g.list[4*n:], v)
 }
 
+// self is the viewer's own player, if the world has it, in a game with view bodies.
+func (v *Viewer) self() (o *object, ok bool) {
+	list := v.in.history.objects
+	if i := v.view.self; i < len(list) && list[i].id == v.player {
+		return &list[i], true
+	}
+	i, ok := v.in.history.find(v.player)
+	if !ok {
+		return nil, false
+	}
+	v.view.self = i
+	return &list[i], true
+}
+
 // look finds what a viewer sees now. The set is valid until the next look.
 func (g *sight) look(v *Viewer) set {
 	in := g.in
@@ -271,10 +308,11 @@ func (g *sight) look(v *Viewer) set {
 	if v.player == 0 {
 		return g.seen // a spectator has no place from which to judge
 	}
-	row, slot, ok := in.playerRow(v.player)
+	o, ok := v.self()
 	if !ok {
 		return g.seen
 	}
+	row, slot := in.row(int(o.typ), int(o.row)), o.slot
 	for typ := range in.shard.rules.views {
 		r := &in.shard.rules.views[typ]
 		if !r.judged || g.broken[typ] {
@@ -291,9 +329,10 @@ func (g *sight) look(v *Viewer) set {
 		}
 		in.shard.stats.Judged += uint64(n)
 		g.judge(v.player, typ, n)
-		for i := range n {
-			if x := le.Uint32(g.list[4*i:]); x&1 == 1 {
-				g.seen.add(g.slots[typ][x>>1])
+		slots, list := g.slots[typ], g.list[:4*n]
+		for at := 0; at < len(list); at += 4 {
+			if x := le.Uint32(list[at : at+4 : at+4]); x&1 == 1 {
+				g.seen.add(slots[x>>1])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 
 	"gamehoster/games/schema"
 )
@@ -82,6 +83,11 @@ func (s *Schema) Fields(typ int, sub Subset, owner bool) *Fields {
 		return s.types[typ].fields[1][sub]
 	}
 	return s.types[typ].fields[0][sub]
+}
+
+// Any reports whether any type has fields of the subset that its owner sees.
+func (s *Schema) Any(sub Subset) bool {
+	return slices.ContainsFunc(s.types, func(p typePlan) bool { return p.fields[1][sub].Len() > 0 })
 }
 
 // Owner is the owner of an object of type typ: of a player itself, of an object of
