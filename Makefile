@@ -68,7 +68,7 @@ bench: build build-giouring ## every scenario of bench/README.md, in less than t
 	$(BIN)/gamehoster bench --out bench-report
 
 bench-peers: build build-giouring tools-node ## installs the peers from npm and Go, and runs the same beside them
-	cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --silent && $(GO) vet ./...
+	cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --silent && $(GO) build ./...
 	cd bench/peers/colyseus && npm ci --ignore-scripts --no-audit --no-fund --silent
 	$(BIN)/gamehoster bench --out bench-report
 

@@ -76,7 +76,7 @@ func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 	names := beat.Transports()
 	for _, t := range names {
 		list = append(list, pairs.Contestant{Name: "gamehoster, " + t, Run: func(round int) (f pairs.Figures, err error) {
-			spec := crewSpec(pairCrews, 2*time.Second, 4*time.Second)
+			spec := crewSpec(pairCrews, 3*time.Second/2, 3*time.Second)
 			if round == 0 {
 				spec.Calls = callsTime
 			}
@@ -171,7 +171,7 @@ const (
 
 // bareRun measures a loop of ours with no game on it.
 func bareRun(ctx context.Context, transport string, split cores, sockets int) (f pairs.Figures, err error) {
-	r, err := beatRun(ctx, transport, split, beat.Spec{Form: beat.Beat, Sockets: sockets, Hz: bareHz, Settle: 2 * time.Second, Measure: 4 * time.Second}, barePayload)
+	r, err := beatRun(ctx, transport, split, beat.Spec{Form: beat.Beat, Sockets: sockets, Hz: bareHz, Settle: 2 * time.Second, Measure: 3 * time.Second}, barePayload)
 	if err != nil {
 		return nil, err
 	}

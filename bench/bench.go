@@ -63,7 +63,8 @@ func Scenarios() []Scenario {
 		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 5 * time.Second, cubes},
 		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 22 * time.Second, rewind},
 		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 145 * time.Second, echo},
-		{"asteroids", "the sample game with bots, beside other servers of it, up to what a core can do", 185 * time.Second, asteroids},
+		{"asteroids", "the sample game with bots, beside other servers of it, up to what a core can do", 150 * time.Second, asteroids},
+		{"scale", "the sample game from 100 to 5,000 instances: what of a player's cost changes, and what memory a seat takes", 55 * time.Second, scale},
 		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
 		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},
 		{"slow", "100 of 1,000 players stop reading", 50 * time.Second, slow},
@@ -105,11 +106,16 @@ type Options struct {
 }
 
 // Run runs the scenarios one after the other. One that fails is reported in its section
-// and does not keep the others from running. The error is the context's.
+// and does not keep the others from running. The error is the context's, or wraps
+// machine.ErrBusy where another run is going on.
 func Run(ctx context.Context, list []Scenario, o Options) (*report.Report, error) {
+	unlock, err := machine.Lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	start := time.Now()
 	r := &report.Report{}
-	var err error
 	if r.Machine, err = machine.Look(ctx, o.Source); err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (r rival) run(ctx context.Context, split cores, round int) (f pairs.Figures
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
 	spec := rooms.Spec{Addr: srv.Addr.String(), Protocol: r.protocol, Clients: r.players, Commands: crewCommands, Send: sendPeriod,
-		Settle: 3 * time.Second, Measure: 4 * time.Second, Watch: []int{srv.PID}}
+		Settle: 2 * time.Second, Measure: 3 * time.Second, Watch: []int{srv.PID}}
 	if round == 0 {
 		spec.Calls = callsTime
 	}

@@ -33,6 +33,7 @@ func TestBench(t *testing.T) {
 
 // A short run of a scenario leaves its report.
 func TestBenchReport(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // whose lock is no other run's
 	dir := filepath.Join(t.TempDir(), "report")
 	code, out := say(t, "bench", "cubes", "--source", "../..", "--part", "0.01", "--out", dir)
 	if code != 0 {
