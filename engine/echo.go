@@ -37,16 +37,16 @@ func NewEcho(c EchoConfig) (*Echo, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	newLoop, _, err := c.Transport.maker(c.Log)
+	h := &echoHandler{limit: c.MaxMessage, readers: map[loop.Handle]*ws.Reader{}}
+	// Whole messages may wait for a slow reader: some of the largest, or many small ones.
+	loops, _, err := c.Transport.loops([]plan{{h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log}}}, c.Log)
 	if err != nil {
 		return nil, err
 	}
-	e := &Echo{cfg: c}
-	h := &echoHandler{limit: c.MaxMessage, readers: map[loop.Handle]*ws.Reader{}}
-	// Whole messages may wait for a slow reader: some of the largest, or many small ones.
-	e.loop = newLoop(h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log})
+	e := &Echo{cfg: c, loop: loops[0]}
 	h.loop = e.loop
 	if e.door, err = door.Open(door.Config{Addr: c.Addr, Router: e, Engines: 1, Log: c.Log}); err != nil {
+		stop(loops)
 		return nil, err
 	}
 	return e, nil

@@ -83,11 +83,7 @@ func New(c Config) (_ *Box, err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return nil, err
 	}
-	newLoop, on, err := c.Transport.maker(c.Log)
-	if err != nil {
-		return nil, err
-	}
-	b := &Box{on: on, cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1),
+	b := &Box{cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1),
 		sockets: crowd{worth: manySockets}, instances: crowd{worth: manyInstances}}
 	if c.Dir != "" {
 		b.catalog, err = box.OpenFolder(c.Dir, c.Loops, c.Log)
@@ -107,16 +103,14 @@ func New(c Config) (_ *Box, err error) {
 			}
 		}()
 	}
-	for i := range c.Loops {
-		host := worker.NewHost(worker.Options{
-			Number: uint32(i), Hashes: b.hashes(), Log: c.Log, OnOpen: b.opened, OnClose: b.closed,
-		})
-		l := newLoop(host, loop.Config{
-			OutboundCap: outboundCap, Pin: c.Loops > 1, CPU: i, Lost: b.lost, Late: b.lateTick(), Log: c.Log,
-		})
-		host.Bind(l)
-		b.loops = append(b.loops, l)
+	if err = b.makeLoops(); err != nil {
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			stop(b.loops)
+		}
+	}()
 	// The games are there before the first player can knock.
 	if err = b.catalog.Refresh(b.apply); err != nil {
 		return nil, err
@@ -133,6 +127,28 @@ func New(c Config) (_ *Box, err error) {
 	}
 	b.http = httpServer(b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)), c.Log)
 	return b, nil
+}
+
+// makeLoops makes the loops and the hosts on them.
+func (b *Box) makeLoops() (err error) {
+	var hosts []*worker.Host
+	var plans []plan
+	for i := range b.cfg.Loops {
+		h := worker.NewHost(worker.Options{
+			Number: uint32(i), Hashes: b.hashes(), Log: b.log, OnOpen: b.opened, OnClose: b.closed,
+		})
+		hosts = append(hosts, h)
+		plans = append(plans, plan{h, loop.Config{
+			OutboundCap: outboundCap, Pin: b.cfg.Loops > 1, CPU: i, Lost: b.lost, Late: b.lateTick(), Log: b.log,
+		}})
+	}
+	if b.loops, b.on, err = b.cfg.Transport.loops(plans, b.log); err != nil {
+		return err
+	}
+	for i, h := range hosts {
+		h.Bind(b.loops[i])
+	}
+	return nil
 }
 
 // lateTick is what the loops do about ticks that run late.

@@ -38,7 +38,98 @@ func childConfig() engine.Config {
 		}
 		c.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
+	if limit := os.Getenv(childLimited); limit != "" {
+		if limit != limited {
+			panic(limit + ": " + limitTo(limit).Error())
+		}
+		c.Loops = 1
+		c.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
 	return c
+}
+
+// childLimited has a box in a process of its own begin anew with a limit, "resource=n".
+const childLimited = "GAMEHOSTER_CHILD_LIMITED"
+
+// limited stands in the variable when the limit is in force.
+const limited = "yes"
+
+// limitTo begins the process anew under a limit, and without root's leave to lock as much
+// memory as it likes. It returns only if that fails.
+func limitTo(limit string) error {
+	name, number, _ := strings.Cut(limit, "=")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return err
+	}
+	// What a thread gives up, the program that it becomes does not have.
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_IPC_LOCK, 0, 0, 0); err != nil && os.Geteuid() == 0 {
+		return err
+	}
+	resource := map[string]int{"memlock": unix.RLIMIT_MEMLOCK, "nofile": unix.RLIMIT_NOFILE}[name]
+	if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: n, Max: n}); err != nil {
+		return err
+	}
+	if err := os.Setenv(childLimited, limited); err != nil {
+		return err
+	}
+	return unix.Exec("/proc/self/exe", os.Args, os.Environ())
+}
+
+// TestAutoFallsBackWhereMemoryCannotBeLocked has a kernel that has io_uring and a limit
+// that leaves too little for it: for a ring to try with, and for that of a loop.
+func TestAutoFallsBackWhereMemoryCannotBeLocked(t *testing.T) {
+	for _, bytes := range []int{0, 8 << 10, 16 << 10, 32 << 10} {
+		t.Run(strconv.Itoa(bytes), func(t *testing.T) {
+			limit := childLimited + "=memlock=" + strconv.Itoa(bytes)
+			var log logbook
+			b := child(t, &log, "GAMEHOSTER_TRANSPORT=auto", limit)
+			p := dial(t, b.addr, "/asteroids")
+			p.until(wire.TagSnapshot)
+			p.play(5)
+			log.mu.Lock()
+			defer log.mu.Unlock()
+			if n := strings.Count(log.text.String(), "io_uring cannot be used here"); n != 1 || !strings.Contains(log.text.String(), "cannot allocate memory") {
+				t.Errorf("said %d times:\n%s", n, log.text.String())
+			}
+		})
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), siegeServer+"=1", "GAMEHOSTER_TRANSPORT=uring", childLimited+"=memlock=32768")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--transport=uring: io_uring cannot be used here: ") {
+		t.Errorf("uring that cannot be had: %v, %s", err, out)
+	}
+}
+
+// TestShortOfDescriptorsAtTheStart wants a box that cannot open what it needs to say so and
+// end, whatever it is that there is no descriptor left for, or else to serve.
+func TestShortOfDescriptorsAtTheStart(t *testing.T) {
+	served, refused := 0, 0
+	for n := 6; n <= 26; n += 4 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), siegeServer+"=1", "GAMEHOSTER_TRANSPORT=auto", childLimited+"=nofile="+strconv.Itoa(n))
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stdin.Close(); err != nil { // it ends as soon as it runs
+			t.Fatal(err)
+		}
+		out, err := cmd.CombinedOutput()
+		switch {
+		case err == nil:
+			served++
+		case strings.Contains(string(out), "too many open files") && !strings.Contains(string(out), "panic"):
+			refused++
+		default:
+			t.Errorf("with %d descriptors: %v\n%s", n, err, out)
+		}
+	}
+	t.Logf("%d served, %d said why not", served, refused)
+	if served == 0 || refused == 0 {
+		t.Error("the limits are all too high or all too low")
+	}
 }
 
 // deny has the kernel refuse system calls to the process from now on, as the profiles of

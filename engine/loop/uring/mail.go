@@ -28,9 +28,10 @@ type mailbox struct {
 	posts    []loop.Message
 	spare    []loop.Message // the other half of the pair that posts alternates with
 	arriving arrivals.Queue
-	asleep   bool // the loop waits and has not been rung for
-	halting  bool // Stop was called
-	closed   bool // nothing is accepted any more
+	asleep   bool          // the loop waits and has not been rung for
+	halting  bool          // Stop was called
+	halted   chan struct{} // closed then
+	closed   bool          // nothing is accepted any more
 
 	bell  int
 	rings uint64 // what the ring reads from the bell
@@ -71,10 +72,16 @@ func (m *mailbox) wake() {
 	m.asleep = false
 }
 
-func (m *mailbox) stopped() bool {
+// begins waits for the loop to be run, and reports whether that was before it was stopped.
+func (m *mailbox) begins(begin <-chan struct{}) bool {
+	select {
+	case <-begin:
+	case <-m.halted:
+		return false
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.halting
+	return !m.halting
 }
 
 // take returns the posts that are there, and how many descriptors have come up to now. A
@@ -136,7 +143,10 @@ func (l *Loop) Stop() {
 	m := &l.mail
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.halting = true
+	if !m.halting {
+		m.halting = true
+		close(m.halted)
+	}
 	m.ring()
 }
 

@@ -52,10 +52,18 @@ func (s sizes) half() sizes {
 // are replaced.
 func fair() uint64 {
 	var limit unix.Rlimit
-	if unix.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil {
-		return math.MaxUint64 // the limit is not for root
+	if unlimited() || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil {
+		return math.MaxUint64
 	}
 	return limit.Cur / uint64(2*runtime.NumCPU())
+}
+
+// unlimited reports whether the process may lock what it likes, as root may unless it is a
+// container's.
+func unlimited() bool {
+	var data [2]unix.CapUserData
+	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	return unix.Capget(&h, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
 }
 
 // fit makes a ring of s, or of less where that is more than is fair or than there is. A

@@ -49,6 +49,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,18 +87,22 @@ type Loop struct {
 	late  loop.Lateness
 
 	started atomic.Bool
+	prepare sync.Once
+	ready   error         // of prepare
+	begin   chan struct{} // closed by Run
+	ended   chan error    // what the thread has ended with
 }
 
 var _ loop.Loop = (*Loop)(nil)
 
-// New prepares a loop that calls h. What it needs of the kernel is taken by Run;
-// Available tells whether it is to be had.
+// New makes a loop that calls h. What it needs of the kernel is taken by Prepare, or by
+// Run; Available tells whether there is any of that.
 func New(h loop.Handler, cfg loop.Config) *Loop { return newLoop(h, cfg, defaultSizes) }
 
 func newLoop(h loop.Handler, cfg loop.Config, s sizes) *Loop {
-	l := &Loop{handler: h, cfg: cfg.Filled(), sizes: s}
+	l := &Loop{handler: h, cfg: cfg.Filled(), sizes: s, begin: make(chan struct{}), ended: make(chan error, 1)}
 	l.linger.due = loop.Never
-	l.mail.bell = -1
+	l.mail.bell, l.mail.halted = -1, make(chan struct{})
 	return l
 }
 
@@ -106,32 +111,42 @@ func (l *Loop) Run() error {
 	if !l.started.CompareAndSwap(false, true) {
 		return errors.New("running a loop that has run before")
 	}
-	// A thread of its own: it ends with its goroutine, which never unlocks it, and
-	// takes its binding to a core with it.
-	ended := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		ended <- l.run()
-	}()
-	return <-ended
+	_ = l.Prepare() // which the thread has ended with, if it failed
+	close(l.begin)
+	return <-l.ended
 }
 
-func (l *Loop) run() (err error) {
+// Prepare takes from the kernel what the loop needs, so that Run does not fail for want of
+// it: others may have used up the memory that may be locked, or the descriptors. Whoever
+// has another choice takes that where Prepare fails; the loop is of no use then. A loop
+// that is prepared and not to be run is let go of by Stop.
+func (l *Loop) Prepare() error {
+	l.prepare.Do(func() {
+		made := make(chan error)
+		// A thread of its own, which the ring is for: it ends with its goroutine, which
+		// never unlocks it, and takes its binding to a core with it.
+		go func() {
+			runtime.LockOSThread()
+			l.ended <- l.live(made)
+		}()
+		l.ready = <-made
+	})
+	return l.ready
+}
+
+// live is the life of the loop's thread.
+func (l *Loop) live(made chan<- error) (err error) {
 	defer l.close()
-	if l.mail.stopped() {
+	if err = l.open(); err != nil {
+		made <- err
+		return err
+	}
+	defer l.ring.close()
+	made <- nil
+	if !l.mail.begins(l.begin) {
 		return nil
 	}
 	l.pin()
-	if l.ring, l.sizes, err = fit(l.sizes, fair()); err != nil {
-		return fmt.Errorf("making the ring: %w", err)
-	}
-	defer l.ring.close()
-	if l.made != nil {
-		l.made(l.ring)
-	}
-	if err = l.mail.open(); err != nil {
-		return err
-	}
 	l.listen()
 	for l.broken == nil {
 		if l.turn() {
@@ -143,6 +158,20 @@ func (l *Loop) run() (err error) {
 		l.abandon()
 	}
 	return l.broken
+}
+
+// open makes what the loop needs of the kernel.
+func (l *Loop) open() (err error) {
+	if l.ring, l.sizes, err = fit(l.sizes, fair()); err != nil {
+		return fmt.Errorf("making the ring: %w", err)
+	}
+	if l.made != nil {
+		l.made(l.ring)
+	}
+	if err = l.mail.open(); err != nil {
+		l.ring.close()
+	}
+	return err
 }
 
 func (l *Loop) pin() {
