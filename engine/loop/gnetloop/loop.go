@@ -213,6 +213,9 @@ func (e *events) OnOpen(g gnet.Conn) ([]byte, gnet.Action) {
 			e.claimThread()
 		}
 	case *adoption:
+		// What was posted before the connection was adopted may not have been
+		// heard yet, and is to be known.
+		e.hearPosts()
 		x.opened = true
 		g.SetContext(nil)
 		e.inside = true
@@ -286,7 +289,7 @@ func (l *Loop) claimThread() {
 func (l *Loop) settle() {
 	for l.finishClosing() || l.tellClosed() {
 	}
-	if l.tick.wish <= 0 { // at once, without the way by the timer
+	if l.tick.prompt || l.tick.wish <= 0 { // at once, without the way by the timer
 		l.runTick(loop.Now())
 		for l.finishClosing() || l.tellClosed() {
 		}

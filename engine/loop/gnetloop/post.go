@@ -40,15 +40,24 @@ func (l *Loop) ring() {
 // What is posted meanwhile rings again, so that posts cannot starve the sockets.
 func (l *Loop) onBell() {
 	l.mu.Lock()
-	queue := l.posts
-	l.posts, l.spare = l.spare[:0], nil
 	l.rung = false
 	last := l.halting
 	if last {
 		l.closed = true
 	}
 	l.mu.Unlock()
+	l.hearPosts()
+	if last {
+		l.halt()
+	}
+}
 
+// hearPosts delivers what has been posted until now.
+func (l *Loop) hearPosts() {
+	l.mu.Lock()
+	queue := l.posts
+	l.posts, l.spare = l.spare[:0], nil
+	l.mu.Unlock()
 	for i, m := range queue {
 		queue[i] = nil
 		l.inside = true
@@ -59,9 +68,6 @@ func (l *Loop) onBell() {
 		l.mu.Lock()
 		l.spare = queue[:0]
 		l.mu.Unlock()
-	}
-	if last {
-		l.halt()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // the timer as open sets it.
 type schedule struct {
 	wish, armed int64
+	prompt      bool // one at once is wished for, too
 }
 
 // setTimer makes the timer fire at the absolute time at, at once if it is past.
@@ -55,15 +56,24 @@ func (l *Loop) onTimer() {
 // runTick calls the handler if its wished time has come.
 func (l *Loop) runTick(now int64) {
 	wish := l.tick.wish
-	if wish > now {
+	if wish > now && !l.tick.prompt {
 		return
 	}
-	l.late.Record(wish, now)
-	l.cfg.Late.Check(wish, now)
-	l.tick.wish = loop.Never
+	if wish <= now {
+		l.late.Record(wish, now)
+		l.cfg.Late.Check(wish, now)
+	}
+	l.tick.wish, l.tick.prompt = loop.Never, false
 	next := l.handler.OnTick(now)
 	l.tick.wish = min(l.tick.wish, next)
 }
 
 // Wake implements loop.Loop.
-func (l *Loop) Wake(at int64) { l.tick.wish = min(l.tick.wish, at) }
+func (l *Loop) Wake(at int64) {
+	if at <= 0 {
+		// Apart from the appointment, which is to be kept, and to be found late.
+		l.tick.prompt = true
+		return
+	}
+	l.tick.wish = min(l.tick.wish, at)
+}

@@ -107,6 +107,30 @@ func (r *rig) untilAllAreGone(handles iter.Seq[loop.Handle], gone func() bool) {
 	})
 }
 
+// testStops has the runtime stop everything again and again beside a loop with ticks so
+// close together that it may keep its processor while it waits.
+func testStops(t *testing.T, mk Make) {
+	r := &rig{}
+	ticks := make(chan struct{}, 1)
+	r.onTick = func(now int64) int64 {
+		select {
+		case ticks <- struct{}{}:
+		default:
+		}
+		return now + int64(2*time.Millisecond)
+	}
+	r.start(t, mk, loop.Config{})
+	for range 20 {
+		await.Value(t, ticks, "a tick")
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			runtime.GC()
+		}()
+		await.Value(t, done, "a garbage collection")
+	}
+}
+
 // testSlowReader sends a stream that a reader takes in small pieces, now and then, and
 // goes on sending while some of it waits: it comes whole and in order.
 func testSlowReader(t *testing.T, mk Make) {

@@ -48,6 +48,7 @@ func Run(t *testing.T, mk Make) {
 		{"DeadOnArrival", testDeadOnArrival},
 		{"Ticks", testTicks},
 		{"WakeMovesATickForward", testWake},
+		{"TheRuntimeStopsALoop", testStops},
 		{"PostFromManyGoroutines", testPosts},
 		{"PostBeforeRun", testPostBeforeRun},
 		{"PostThenAdopt", testPostThenAdopt},
@@ -607,6 +608,15 @@ func testWake(t *testing.T, mk Make) {
 	}
 	r.do(func() { r.loop.Wake(0) })
 	await.Value(t, ticks, "the tick at once")
+	// One at once is no appointment, and does not hide one that is late.
+	counted := r.loop.Stats().Late.Ticks
+	r.do(func() { r.loop.Wake(1); r.loop.Wake(0) })
+	await.Value(t, ticks, "the tick for both")
+	r.do(func() {
+		if n := r.loop.Stats().Late.Ticks - counted; n != 1 {
+			t.Errorf("%d ticks counted for one appointment", n)
+		}
+	})
 	r.stop()
 	if len(ticks) != 0 {
 		t.Errorf("%d ticks too many", len(ticks))

@@ -25,6 +25,14 @@
 // There are kernels that miss an end which comes right behind data (liburing's issue 1549,
 // seen with unix sockets). As with a reset whose packet was lost, the next send finds it.
 //
+// # Waiting
+//
+// A wait that the next tick ends within milliseconds is not told to the runtime, which
+// would take the loop's processor away and give it back each time, and watch meanwhile.
+// Its signals end such a wait, so that it stops the world as soon as ever; a processor
+// more than there are loops is for the other goroutines. Longer waits are system calls
+// like any other.
+//
 // # Sending
 //
 // A send of a flush is told not to wait and to complete only if it falls short. When
@@ -74,6 +82,7 @@ type Loop struct {
 	linger  lingering
 	inbox   []completion // what deliver has yet to look at
 	wish    int64        // when the next tick is wanted
+	prompt  bool         // and one at once
 	woke    int64        // when the last wait ended
 	worked  int64        // how long the last turn took, waiting and opening left out
 	opening int64        // how long this one has spent on opening
@@ -111,6 +120,7 @@ func (l *Loop) Run() error {
 	if !l.started.CompareAndSwap(false, true) {
 		return errors.New("running a loop that has run before")
 	}
+	defer claimProcessor()()
 	_ = l.Prepare() // which the thread has ended with, if it failed
 	close(l.begin)
 	return <-l.ended
@@ -235,6 +245,9 @@ func (l *Loop) turn() (last bool) {
 func (l *Loop) sleep(asleep bool) {
 	now := loop.Now()
 	due := min(l.wish, l.linger.due)
+	if l.prompt {
+		due = now
+	}
 	timeout, gather := forever, l.woke+int64(l.cfg.Gather)-now
 	if due != loop.Never {
 		timeout = max(due-now, 0)
@@ -343,10 +356,12 @@ func (l *Loop) settle() {
 // timers runs what is due.
 func (l *Loop) timers() {
 	now := loop.Now()
-	if wish := l.wish; wish <= now {
-		l.late.Record(wish, now)
-		l.cfg.Late.Check(wish, now)
-		l.wish = loop.Never
+	if wish := l.wish; wish <= now || l.prompt {
+		if wish <= now {
+			l.late.Record(wish, now)
+			l.cfg.Late.Check(wish, now)
+		}
+		l.wish, l.prompt = loop.Never, false
 		next := l.handler.OnTick(now)
 		l.wish = min(l.wish, next)
 		l.settle()
@@ -358,7 +373,14 @@ func (l *Loop) timers() {
 }
 
 // Wake implements loop.Loop.
-func (l *Loop) Wake(at int64) { l.wish = min(l.wish, at) }
+func (l *Loop) Wake(at int64) {
+	if at <= 0 {
+		// Apart from the appointment, which is to be kept, and to be found late.
+		l.prompt = true
+		return
+	}
+	l.wish = min(l.wish, at)
+}
 
 // halt closes every connection; it is the loop's last deed.
 func (l *Loop) halt() {
