@@ -47,6 +47,10 @@ import (
 // Handles are not reused; the zero Handle names nothing.
 type Handle uint64
 
+// Slot is the slot's number. They begin with 0 and those of closed connections are used
+// again, so that a slice can be indexed by them.
+func (h Handle) Slot() int { return int(uint32(h)) }
+
 // Message is what Post carries to OnPost. Pointers travel without allocation;
 // other values are boxed by the caller.
 type Message any

@@ -76,7 +76,7 @@ func TestLateCommandsDoNotSinkALoop(t *testing.T) {
 			}
 			seq++
 			for h := range loop.Handle(players) {
-				if s := b.host.sockets[h+1]; s.in.sim.Tick() > late {
+				if s := b.host.sockets.get(h + 1); s.in.sim.Tick() > late {
 					b.feed(h+1, wire.CommandHeader{Tick: s.in.sim.Tick() - late, Seq: seq}.Append(nil))
 				}
 			}

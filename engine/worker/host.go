@@ -72,7 +72,7 @@ type Host struct {
 	opts    Options
 	loop    Loop
 	games   map[uint64]*shard // by game number
-	sockets map[loop.Handle]*socket
+	sockets socketTable
 	out     session.Outbox
 	sweep   int64 // when the next one is due
 	owed    bool  // answers were sent and not flushed
@@ -108,7 +108,7 @@ func NewHost(o Options) *Host {
 	if o.Now == nil {
 		o.Now = loop.Now
 	}
-	return &Host{opts: o, games: map[uint64]*shard{}, sockets: map[loop.Handle]*socket{}}
+	return &Host{opts: o, games: map[uint64]*shard{}}
 }
 
 // Bind names the loop that calls the Host, before it runs.
@@ -128,11 +128,41 @@ type socket struct {
 	end         session.End // valid once ended
 }
 
+// socketTable finds sockets by the slots of their handles.
+type socketTable struct {
+	slots []*socket // nil where there is none
+	n     int
+}
+
+// get is the socket of a handle; nil if there is none.
+func (t *socketTable) get(hd loop.Handle) *socket {
+	if i := hd.Slot(); i < len(t.slots) {
+		if s := t.slots[i]; s != nil && s.handle == hd {
+			return s
+		}
+	}
+	return nil
+}
+
+func (t *socketTable) put(s *socket) {
+	i := s.handle.Slot()
+	for len(t.slots) <= i {
+		t.slots = append(t.slots, nil)
+	}
+	t.slots[i] = s
+	t.n++
+}
+
+func (t *socketTable) remove(s *socket) {
+	t.slots[s.handle.Slot()] = nil
+	t.n--
+}
+
 // OnOpen seats a socket that was handed over.
 func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 	now := h.opts.Now()
 	s := &socket{handle: hd, opened: now, conn: session.NewConn(&h.opts.Limits, now)}
-	h.sockets[hd] = s
+	h.sockets.put(s)
 	sh := h.games[tag>>GameShift]
 	if sh == nil {
 		h.end(s, wire.CloseDraining, "the game was reloaded")
@@ -160,7 +190,7 @@ func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 
 // OnData feeds what has arrived to the socket's session.
 func (h *Host) OnData(hd loop.Handle, p []byte) {
-	s := h.sockets[hd]
+	s := h.sockets.get(hd)
 	if s == nil || s.ended {
 		return
 	}
@@ -183,11 +213,11 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 
 // OnClose gives up a socket that is gone.
 func (h *Host) OnClose(hd loop.Handle, err error) {
-	s := h.sockets[hd]
+	s := h.sockets.get(hd)
 	if s == nil {
 		return
 	}
-	delete(h.sockets, hd)
+	h.sockets.remove(s)
 	if !s.ended {
 		s.ended = true
 		s.end = session.End{Code: uint16(ws.CloseAbnormal), Reason: "the connection broke"}
@@ -238,7 +268,7 @@ func (h *Host) OnTick(now int64) (next int64) {
 			next = min(next, at)
 		}
 	}
-	if len(h.sockets) > 0 || next != loop.Never || h.holding() {
+	if h.sockets.n > 0 || next != loop.Never || h.holding() {
 		next = min(next, h.sweep)
 	}
 	return next
@@ -261,8 +291,8 @@ func (h *Host) sweepAll(now int64) {
 		h.probe.sent = now
 		h.hop(probeHops)
 	}
-	for _, s := range h.sockets {
-		if s.ended {
+	for _, s := range h.sockets.slots {
+		if s == nil || s.ended {
 			continue
 		}
 		end, ended := s.conn.Check(now, dealt, &h.out)

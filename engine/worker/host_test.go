@@ -106,7 +106,7 @@ func (b *bench) join(h loop.Handle, in InstanceID) *socket {
 	tag := 1<<GameShift | uint64(h)
 	b.seats[tag] = Reservation{Instance: in, InstanceName: "i"}
 	b.host.OnOpen(h, tag)
-	s := b.host.sockets[h]
+	s := b.host.sockets.get(h)
 	if s == nil || s.in == nil {
 		b.t.Fatalf("socket %d was not seated, closed with %d", h, b.closed[h])
 	}
