@@ -7,7 +7,7 @@ const EVERY = 10; // ticks between two looks
 const SCENT = 500; // how far beyond its light a lantern draws moths
 const ABOUT = 64; // units that a light must move to be told of again
 const DRINK = 40; // how near
-const SIP = 3; // how much oil
+const SIP = 6; // how much oil
 
 export function update(moth) {
   if ((game.tick + moth.id) % EVERY !== 0) return;

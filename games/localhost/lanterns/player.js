@@ -4,7 +4,7 @@ import { FULL, SIZE, clamp, near } from "./field.js";
 const SPEED = 230; // units a second
 const EVERY = 4; // ticks between two looks at the lantern and the ground
 const REACH = 36;
-const EMBER_OIL = 150;
+const EMBER_OIL = 50;
 
 export function update(player) {
   player.x = clamp(player.x + player.walkX * SPEED * game.dt, 0, SIZE);
