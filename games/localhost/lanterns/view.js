@@ -23,7 +23,8 @@ export function moth(viewer, moth, held) {
   return lit(viewer, moth, held ? RIM : 0);
 }
 
-// A flare is seen as far as the radius goes, which holds for types with a function.
+// A flare is seen as far as the radius goes. Without this function, every player
+// would see every flare.
 export function flare(viewer, flare) {
   return true;
 }
