@@ -63,7 +63,8 @@
 //
 // A client has no past before its last snapshot. What a late command of before changed
 // is told by keyframe in games with view bodies. In others, where a viewer reproduces
-// what shared bodies make and remove, it takes another snapshot.
+// what shared bodies make and remove, that snapshot is sent again as it has become, and
+// with it what has come since (again.go).
 //
 // # History
 //

@@ -461,8 +461,9 @@ func (in *Instance) announced(id uint32) bool {
 }
 
 // deadSend is the newest send of which no viewer needs to know what it replaced:
-// the oldest base there is. A viewer whose base is too old gets a snapshot, whatever it
-// acks until then: what has come since is not kept for it.
+// the oldest base there is, or last snapshot that may have to be sent again. A viewer
+// whose base is too old gets a snapshot, whatever it acks until then: what has come since
+// is not kept for it.
 func (in *Instance) deadSend() uint64 {
 	dead := in.sends
 	for _, v := range in.viewers {
@@ -471,6 +472,9 @@ func (in *Instance) deadSend() uint64 {
 		}
 		if v.due == causeNone {
 			dead = min(dead, v.base)
+			if v.young() {
+				dead = min(dead, v.snapSend)
+			}
 		}
 	}
 	return dead

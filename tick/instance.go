@@ -272,13 +272,7 @@ func (in *Instance) StateHash() uint64 {
 	h := wire.NewHash().Fields(w.Fields(schema.InstanceType, wire.Shared, false), in.row(schema.InstanceType, 0))
 	columns := in.columns()
 	for {
-		// The next object is the least of those that the types have next.
-		typ, least := 0, uint32(0)
-		for t := schema.PlayerType; t < len(columns); t++ {
-			if id, ok := columns[t].next(); ok && (typ == 0 || id < least) {
-				typ, least = t, id
-			}
-		}
+		typ := least(columns)
 		if typ == 0 {
 			return uint64(h)
 		}
@@ -286,6 +280,18 @@ func (in *Instance) StateHash() uint64 {
 		h = h.Object(in.shard.wire, typ, c.rest())
 		c.pass()
 	}
+}
+
+// least is the type that has, of all that the types have next, the object with the least
+// id; 0 at the end.
+func least(columns []column) (typ int) {
+	var first uint32
+	for t := schema.PlayerType; t < len(columns); t++ {
+		if id, ok := columns[t].next(); ok && (typ == 0 || id < first) {
+			typ, first = t, id
+		}
+	}
+	return typ
 }
 
 // playerRow is a player's row and slot; not ok where the world does not have it at the

@@ -51,6 +51,7 @@ type end struct {
 	sent   bool // got something at this send
 
 	confirmed uint32          // the last own seq relayed
+	snapshots int             // that the client had by then
 	waiting   map[uint32]bool // objects of which it is not told the newest yet
 }
 
@@ -184,7 +185,11 @@ func (m *model) check(e *end) {
 	if e.c.Processed > e.seq {
 		m.t.Fatalf("player %d: processed %d of %d", e.player, e.c.Processed, e.seq)
 	}
-	// Own commands are confirmed in their order, and only those that have run.
+	// Own commands are confirmed in their order, and only those that have run. A snapshot
+	// may be of before some that have been.
+	if e.snapshots != e.c.Snapshots {
+		e.snapshots, e.confirmed = e.c.Snapshots, 0
+	}
 	for _, r := range e.c.Relayed {
 		if r.Player != e.player {
 			continue

@@ -21,7 +21,9 @@ func (v *Viewer) Send(sink Sink) {
 	if in.shard.rules.view {
 		v.view.begin(in.history.slots)
 	}
-	if cause := v.cause(); cause != causeNone {
+	cause, b := v.cause(), &in.shard.scratch
+	b.again = cause == CauseLate && v.sendAgain(sink)
+	if cause != causeNone && !b.again {
 		v.sendSnapshot(sink, cause)
 	} else {
 		v.sendChanges(sink)
@@ -80,16 +82,17 @@ func (v *Viewer) cause() Cause {
 		return causeNone
 	}
 	stride := in.shard.layout.CommandStride
+	cause := causeNone
 	for i := v.relayed; i < in.relay.to; i++ {
 		o, _ := in.relay.at(i, stride)
 		switch told, runs := v.canRun(o); {
 		case told && v.snapped(o):
-			return CauseLate
+			cause = CauseLate
 		case !runs:
 			return CauseMissed
 		}
 	}
-	return causeNone
+	return cause
 }
 
 // snapped reports whether a command is of a tick that the viewer's last snapshot ended
@@ -122,7 +125,13 @@ func (v *Viewer) sendSnapshot(sink Sink, cause Cause) {
 	}
 	v.out(sink, dst)
 	v.due, v.asked = causeNone, false
-	v.base, v.baseTick, v.snapSend = in.sends, in.sendTick, in.sends
+	v.base, v.baseTick = in.sends, in.sendTick
+	v.snapSend, v.snapRelay = in.sends, in.relay.to
+	v.fresh()
+}
+
+// fresh forgets what was told, as the client does with a snapshot.
+func (v *Viewer) fresh() {
 	v.sent = 1
 	v.told.clear()
 	v.owed = v.owed[:0]
@@ -182,8 +191,9 @@ func (v *Viewer) leave(dst []byte) []byte {
 		}
 		switch unknown := g.born > v.last; {
 		case v.thin || in.announced(g.id):
-			// One that came and went since was never told of.
-			if unknown {
+			// One that came and went since was never told of, unless a rewind has
+			// put it into the snapshot that was just sent again.
+			if unknown && !b.again {
 				continue
 			}
 		case !in.shard.rules.removes[g.typ] && g.typ != 0:
@@ -259,7 +269,8 @@ func (v *Viewer) commands(dst []byte) []byte {
 
 // toRelay is the numbers of the commands to relay in their order, which late ones are
 // not kept in. Of those that the viewer cannot run it is told what came of them, if they
-// were late: in games with view bodies by keyframes, in others it gets a snapshot.
+// were late: in games with view bodies by keyframes, in others by a snapshot, which has
+// been sent by now.
 func (v *Viewer) toRelay() []uint64 {
 	in, b := v.in, &v.in.shard.scratch
 	stride := in.shard.layout.CommandStride
@@ -272,7 +283,7 @@ func (v *Viewer) toRelay() []uint64 {
 		if v.snapped(o) {
 			told, runs = false, false
 		}
-		b.blind = b.blind || !runs && o.tick != o.since
+		b.blind = b.blind || !runs && o.tick != o.since && in.shard.rules.view
 		if !told {
 			continue
 		}

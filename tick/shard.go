@@ -160,6 +160,7 @@ type scratch struct {
 	made      int    // encodings, so far
 	name      []byte // of an instance
 	blind     bool   // late commands are not relayed to the viewer of this send
+	again     bool   // its snapshot has been sent again
 	waiting   []waiting
 	list      uint32 // address of the list of what views are asked
 	sight     sight

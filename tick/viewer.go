@@ -29,16 +29,17 @@ type Viewer struct {
 	removed  bool
 	due      Cause // of a snapshot to be sent at the next send; causeNone if none is
 
-	base     uint64 // send that deltas start from
-	baseTick uint32
-	last     uint64 // the newest send that was sent
-	sent     uint64 // bit k: send number last-k was sent, and no snapshot since
-	snapSend uint64 // that of the last snapshot
-	relayed  uint64 // number of the next command to relay
-	turn     uint32 // id of the object that got the last keyframe of the turn
-	credit   int    // of the turn, in objects times sends of a turn
-	mended   uint32 // tick of the last snapshot that a state hash caused
-	mend     bool   // mended is valid
+	base      uint64 // send that deltas start from
+	baseTick  uint32
+	last      uint64 // the newest send that was sent
+	sent      uint64 // bit k: send number last-k was sent, and no snapshot since
+	snapSend  uint64 // that of the last snapshot
+	relayed   uint64 // number of the next command to relay
+	snapRelay uint64 // what that was at the last snapshot
+	turn      uint32 // id of the object that got the last keyframe of the turn
+	credit    int    // of the turn, in objects times sends of a turn
+	mended    uint32 // tick of the last snapshot that a state hash caused
+	mend      bool   // mended is valid
 
 	resyncTick uint32 // of the last resync that was granted
 	resynced   bool   // resyncTick is valid

@@ -94,6 +94,7 @@ type bot struct {
 	player   uint32 // of this connection; 0 before the welcome
 	last     uint32 // of the connection that has the token
 	seated   bool   // a snapshot has come on this connection
+	snapshot uint32 // the tick of the last one
 
 	tick    uint32 // of the newest send tick
 	tickAt  int64  // when it came

@@ -135,6 +135,10 @@ func (b *bot) receive(m []byte, now int64) error {
 		if err != nil {
 			return err
 		}
+		if b.seated && h.Tick == b.snapshot && wire.TickAfter(b.tick, h.Tick) {
+			return nil // the same again, as late commands have made it; a delta follows
+		}
+		b.snapshot = h.Tick
 		if !b.seated {
 			b.seat(now)
 		}

@@ -81,6 +81,8 @@ export class Confirmed {
 	private readonly replaced: [number, Track | undefined][] = [];
 	private readonly drifted: string[] = [];
 	private base = 0;
+	/** Of the last snapshot, which may come again. */
+	private snapshotTick = 0;
 	private sends = 0;
 
 	constructor(plan: Plan, mem: Memory, runner: Runner) {
@@ -192,7 +194,7 @@ export class Confirmed {
 	private forget(): void {
 		while (this.pasts.length > 0) this.pool.push(this.pasts.pop()!);
 		this.log.clear();
-		this.base = this.world.tick;
+		this.base = this.snapshotTick = this.world.tick;
 	}
 
 	private commit(past: Past, from: number): void {
@@ -244,7 +246,7 @@ export class Confirmed {
 
 	private snapshot(r: Reader, tick: number): void {
 		const w = this.world;
-		if (this.ready && !after(tick, w.tick) && tick !== w.tick) throw new ProtocolError("snapshot is older than the state it replaces");
+		if (this.ready && after(w.tick, tick) && tick !== this.snapshotTick) throw new ProtocolError("snapshot is older than the state it replaces");
 		const low = r.u32();
 		const high = r.u32();
 		const next = r.uv();

@@ -29,6 +29,7 @@ import { makeRecord } from "./sending";
 import { SendTick } from "./sendtick";
 import { Socket } from "./socket";
 import { type Stats, newStats } from "./stats";
+import { after } from "./track";
 import type { Exports } from "./wasm";
 import { Writer } from "./writer";
 
@@ -102,6 +103,8 @@ export class Game {
 	private mends = 0;
 	/** The newest message fitted the state. */
 	private fits = false;
+	/** The state is that of an old snapshot that came again; the send tick that leads back to the present is on its way. */
+	private past = false;
 	private hashedAt = -Infinity;
 	private present = 0;
 
@@ -205,7 +208,7 @@ export class Game {
 	/** Makes the picture that of page time `now` (ms, as requestAnimationFrame gives it). Objects stay as they are until the next call. */
 	frame(now: number = this.env.now()): void {
 		const core = this.core;
-		if (!core || !this.ready) return;
+		if (!core || !this.ready || this.past) return;
 		if (!this.advance(now)) return;
 		this.picture.update(core.predicted, core.confirmed, this.present, this.clock.drawn(now), now, this.pictureEvents);
 	}
@@ -243,7 +246,7 @@ export class Game {
 	private opened(): void {
 		this.connected = true;
 		this.welcomed = null;
-		this.current = false;
+		this.current = this.past = false;
 		this.waiting = true;
 		this.mends = 0;
 		this.gathered.clear();
@@ -390,6 +393,8 @@ export class Game {
 			return;
 		}
 		const tick = t.tick;
+		const past = snapshot && confirmed.ready && after(confirmed.world.tick, tick);
+		this.past = false;
 		try {
 			confirmed.apply(t);
 		} catch (e) {
@@ -400,12 +405,19 @@ export class Game {
 		}
 		t.clear();
 		this.fits = !snapshot;
+		this.write(this.writer.begin(TagAck).u32(tick).done());
+		if (past) {
+			// nothing of it is news, and it is over with the next message
+			this.past = true;
+			this.stats.snapshots++;
+			this.waiting = false;
+			return;
+		}
 		const now = this.env.now();
 		this.clock.arrived(tick, now);
 		this.outbox.processed(confirmed.processed);
 		predicted.invalidate(this.moved);
 		this.moved = false;
-		this.write(this.writer.begin(TagAck).u32(tick).done());
 		this.stats.tick = tick;
 		this.stats.rewinds = confirmed.rewinds;
 		if (sim) this.tellFaults(sim.faults);

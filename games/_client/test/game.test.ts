@@ -243,6 +243,34 @@ test("before its snapshot a connection has nothing else to say", async () => {
 	assert.equal(other.env.socket.closedWith, 4100);
 });
 
+test("the last snapshot may come again: nothing of the past is shown, and the send tick behind it leads on", async () => {
+	const play = await connect();
+	const { env, game, server, heard } = play;
+	const s = start(play);
+	s.receive(server.delta(4, 2), server.delta(6, 4));
+	env.time.pass(100);
+	game.frame();
+	const { x } = game.me!;
+	s.take();
+	heard.length = 0;
+	const jitter = game.stats.jitter;
+	s.receive(server.snapshot(2, [{ ...me, fields: { v: 2, hp: 100 } }]));
+	assert.equal(game.hash().tick, 2);
+	game.frame();
+	assert.equal(game.me!.x, x);
+	s.receive(server.delta(8, 2));
+	assert.deepEqual(tags(s.take()), [2, 2]);
+	game.frame();
+	assert.equal(game.hash().tick, 8);
+	assert.equal(game.me!.v, 2);
+	assert.deepEqual(heard, []);
+	assert.deepEqual([game.stats.snapshots, game.stats.resyncs, game.stats.jitter], [2, 0, jitter]);
+	// one of any other tick of the past is none of this server's
+	s.receive(server.snapshot(4, [me]));
+	assert.equal(game.stats.malformed, 1);
+	assert.notEqual(s.closedWith, undefined);
+});
+
 test("a gap is mended by a snapshot, once asked for", async () => {
 	const play = await connect();
 	const { game, server } = play;

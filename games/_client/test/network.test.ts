@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { TagCommand } from "../src/messages";
+import { Writer } from "../src/writer";
 import { Host, Page } from "./network";
 import { Random } from "./random";
 import { walk } from "./walk";
@@ -25,7 +27,7 @@ async function two(conditions: Parameters<typeof Page.open>[2] = bad): Promise<{
 /** Checks in each frame that what the page holds is what the server had. Returns how many ticks it has compared. */
 function compare(host: Host, page: Page): () => number {
 	let compared = 0;
-	let last = -1;
+	let last = 0; // before the first state
 	const next = page.onFrame;
 	page.onFrame = (dt) => {
 		next(dt);
@@ -326,6 +328,43 @@ test("a connection that breaks on a bad line is taken up again", async () => {
 	assert.ok(compared() > 40);
 	assert.equal(ada.game.stats.reconnects, 1);
 	assert.equal(ada.x(1), bob.x(1));
+});
+
+test("who joins while a player's commands are always late gets its snapshot again while they are of before it, and never after", async () => {
+	const host = new Host(3);
+	const ada = await Page.open(host, 1, { delay: 40, seed: 5n });
+	host.time.pass(1000);
+	// bob's commands come some four ticks after their own, for 1,000 ticks
+	const bob = host.seat(3, true, () => {});
+	let seq = 0;
+	const late = (): void => {
+		host.receive(bob, new Writer().begin(TagCommand).u32(host.model.tick - 3).uv(++seq).uv(0).f32((seq % 7) - 3).done());
+	};
+	const tick = 1000 / walk.tickRate;
+	for (let i = 0; i < 30; i++, host.time.pass(tick)) late();
+	const before = ada.game.stats.snapshots;
+	const cleo = await Page.open(host, 5, { delay: 60, jitter: 20, seed: 6n });
+	const counts = [compare(host, ada), compare(host, cleo)];
+	const first = cleo.env.socket;
+	for (let i = 0; i < 1000; i++, host.time.pass(tick)) {
+		late();
+		if (i % 40 === 20) cleo.game.send.go({ v: (i % 7) - 3 });
+	}
+	cleo.game.send.go({ v: 0 });
+	host.time.pass(2000);
+	const most = 1 + 4 / (walk.tickRate / walk.sendRate);
+	const { stats } = cleo.game;
+	assert.ok(stats.snapshots > 1 && stats.snapshots <= most, String(stats.snapshots));
+	assert.equal(ada.game.stats.snapshots, before);
+	assert.ok(stats.rewinds > 300, String(stats.rewinds));
+	assert.equal(cleo.env.socket, first);
+	for (const [i, p] of [ada, cleo].entries()) {
+		assert.ok(counts[i]() > 400, String(counts[i]()));
+		assert.deepEqual([p.game.stats.drift, p.game.stats.resyncs, p.game.stats.malformed, p.game.stats.reconnects], [0, 0, 0, 0]);
+		assert.deepEqual(p.env.warnings, []);
+	}
+	assert.ok(host.right > 10 && host.wrong === 0);
+	assert.equal(ada.x(5), cleo.x(5));
 });
 
 test("a thin client on a bad line is shown everything, smoothly, a little later", async () => {

@@ -160,22 +160,40 @@ export class Host {
 		for (const s of this.seats) this.send(s, t);
 	}
 
-	private things(): Thing[] {
-		const players = [...this.model.players].map(([id, p]): Thing => ({ id, type: 1, fields: { ...p, hp: this.hp.get(id) ?? 100 } }));
-		return [...players, ...[...this.model.rocks].map(([id, x]): Thing => ({ id, type: 2, fields: { x, size: 0, y: 0 } }))];
+	private things(m = this.model): Thing[] {
+		const hp = (id: number): number => ((this.blessed.get(id) ?? Infinity) <= m.tick ? this.hp.get(id)! : 100);
+		const players = [...m.players].map(([id, p]): Thing => ({ id, type: 1, fields: { ...p, hp: hp(id) } }));
+		return [...players, ...[...m.rocks].map(([id, x]): Thing => ({ id, type: 2, fields: { x, size: 0, y: 0 } }))];
 	}
 
 	private send(s: Seat, t: number): void {
 		const now = s.due.filter((c) => c.tick <= t);
 		s.due = s.due.filter((c) => c.tick > t);
 		for (const c of now) if (c.player === s.player) s.processed = Math.max(s.processed, c.seq);
-		if (Number.isNaN(s.ack) || now.some((c) => c.tick <= s.snapshot)) {
+		if (Number.isNaN(s.ack)) {
 			s.snapshot = s.ack = t;
 			s.held = new Set(this.model.rocks.keys());
-			s.send([s.server.snapshot(t, this.things(), { next: this.model.next, processed: s.processed, instance: { steps: this.model.steps } })]);
+			s.send([this.snapshot(s, this.model)]);
 			return;
 		}
-		s.send(s.thin ? this.thin(s, t) : this.full(s, t, now));
+		if (s.thin) {
+			s.send(this.thin(s, t));
+			return;
+		}
+		if (!now.some((c) => c.tick <= s.snapshot)) {
+			s.send(this.full(s, t, now));
+			return;
+		}
+		// the client cannot go back to before its snapshot: it has it again, and all that came since
+		s.ack = s.snapshot;
+		const since: Filed[] = [];
+		for (let tick = s.snapshot + 1; tick <= t; tick++) since.push(...(this.log.get(tick) ?? []));
+		const again = this.snapshot(s, this.states.get(s.snapshot)!);
+		s.send([again, ...this.full(s, t, since)]);
+	}
+
+	private snapshot(s: Seat, m: WalkModel): Bytes {
+		return s.server.snapshot(m.tick, this.things(m), { next: m.next, processed: s.processed, instance: { steps: m.steps } });
 	}
 
 	private full(s: Seat, t: number, now: Filed[]): Bytes[] {
