@@ -46,7 +46,7 @@ type instanceReport struct {
 
 // stats asks every loop what it runs.
 func (b *Box) stats() (any, error) {
-	report := statsReport{Games: map[string]gameReport{}, Transport: b.on, Door: b.door.Stats()}
+	report := statsReport{Games: map[string]gameReport{}, Transport: b.on, Loops: b.Loops(), Door: b.door.Stats()}
 	names := map[uint64]string{}
 	for _, l := range b.catalog.Games() {
 		names[l.Number] = l.Place.Game
@@ -55,7 +55,6 @@ func (b *Box) stats() (any, error) {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for _, l := range b.loops {
-		report.Loops = append(report.Loops, l.Stats())
 		asked.Add(1)
 		ok := l.Post(&worker.Inspect{Faults: func(all []worker.FaultInfo) {
 			mu.Lock()
@@ -93,6 +92,14 @@ func (b *Box) stats() (any, error) {
 	case <-time.After(statsTimeout):
 		return nil, errors.New("an event loop does not answer")
 	}
+}
+
+// Loops are the counters of the event loops.
+func (b *Box) Loops() (all []loop.Stats) {
+	for _, l := range b.loops {
+		all = append(all, l.Stats())
+	}
+	return all
 }
 
 func describe(in worker.InstanceInfo) instanceReport {

@@ -8,7 +8,7 @@ import (
 
 func TestLateness(t *testing.T) {
 	var l Lateness
-	if s := l.Summary(); s != (LateTicks{}) {
+	if s := l.Summary(); s != (TickTimes{}) {
 		t.Errorf("empty: %+v", s)
 	}
 	l.Record(0, 1e9) // a tick at once
@@ -34,6 +34,27 @@ func TestLateness(t *testing.T) {
 		if want := all[c.rank-1]; c.got < want || c.got > want+want/8+1<<lateUnit {
 			t.Errorf("%s is %d, want %d or up to an eighth more", c.name, c.got, want)
 		}
+	}
+}
+
+func TestTimesSince(t *testing.T) {
+	var a Times
+	for range 1000 {
+		a.Add(5e6)
+	}
+	before := a.Summary()
+	if s := a.Summary().Since(before); s.Ticks != 0 || s.P999 != 0 || s.Max != 0 {
+		t.Errorf("nothing since: %+v", s)
+	}
+	for i := range 100 {
+		a.Add(int64(i) * 1e4)
+	}
+	s := a.Summary().Since(before)
+	if s.Ticks != 100 || s.P50 < 49e4 || s.P50 > 60e4 || s.Max < 99e4 || s.Max > 12e5 || s.At(0) > s.P50 || s.At(1) != s.Max {
+		t.Errorf("%+v", s)
+	}
+	if s := a.Summary().Since(TickTimes{}); s.Ticks != 1100 || s.P50 != 5e6 {
+		t.Errorf("since the start: %+v", s)
 	}
 }
 

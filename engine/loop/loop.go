@@ -155,8 +155,9 @@ type Stats struct {
 	Overflows int64 // connections cut at Config.OutboundCap
 	Expired   int64 // closed connections cut because the peer did not finish within Config.Grace
 	BytesIn   int64
-	BytesOut  int64 // handed to Flush; of a connection that died some never left
-	Late      LateTicks
+	BytesOut  int64     // handed to Flush; of a connection that died some never left
+	Late      TickTimes // how much later than wished OnTick was called, where it was for a time
+	Took      TickTimes // how long it took, with the Flush in it, likewise
 }
 
 // Config is the set of limits that every implementation honours. The zero value

@@ -271,5 +271,6 @@ func (l *Loop) Stats() loop.Stats {
 		BytesIn:   l.stats.in.Load(),
 		BytesOut:  l.stats.out.Load(),
 		Late:      l.late.Summary(),
+		Took:      l.took.Summary(),
 	}
 }

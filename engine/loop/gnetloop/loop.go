@@ -54,6 +54,7 @@ type Loop struct {
 	linger  lingering
 	tick    schedule
 	late    loop.Lateness
+	took    loop.Times
 	inside  bool // a handler's method or the settling after it is running
 
 	timer, bell device

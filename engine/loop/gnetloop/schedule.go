@@ -65,6 +65,9 @@ func (l *Loop) runTick(now int64) {
 	}
 	l.tick.wish, l.tick.prompt = loop.Never, false
 	next := l.handler.OnTick(now)
+	if wish > 0 {
+		l.took.Add(loop.Now() - now)
+	}
 	l.tick.wish = min(l.tick.wish, next)
 }
 

@@ -94,6 +94,7 @@ type Loop struct {
 	mail  mailbox
 	stats counters
 	late  loop.Lateness
+	took  loop.Times
 
 	started atomic.Bool
 	prepare sync.Once
@@ -363,6 +364,9 @@ func (l *Loop) timers() {
 		}
 		l.wish, l.prompt = loop.Never, false
 		next := l.handler.OnTick(now)
+		if wish > 0 {
+			l.took.Add(loop.Now() - now)
+		}
 		l.wish = min(l.wish, next)
 		l.settle()
 	}
@@ -417,5 +421,6 @@ func (l *Loop) Stats() loop.Stats {
 		BytesIn:   l.stats.in.Load(),
 		BytesOut:  l.stats.out.Load(),
 		Late:      l.late.Summary(),
+		Took:      l.took.Summary(),
 	}
 }
