@@ -28,16 +28,18 @@ export async function walkSim(config = walk): Promise<{ sim: Sim; mem: Memory; p
 	return { sim: new Sim(plan, mem, exports), mem, plan };
 }
 
-/** Applies the messages of one send tick. */
+/** Applies the messages of one write: a send tick, behind a snapshot that came again if there is one. */
 export function apply(c: Confirmed, ...messages: Uint8Array[]): void {
 	const s = new SendTick();
 	let complete = false;
 	for (const m of messages) {
 		const r = new Reader(m);
 		complete = s.add(r.u8(), r);
+		if (!complete) continue;
+		c.apply(s);
+		s.clear();
 	}
 	if (!complete) throw new Error("not a whole send tick");
-	c.apply(s);
 }
 
 /** All that the viewer of the player id may see (of -1: what anyone may), as plain values. */
