@@ -67,7 +67,7 @@ func Scenarios() []Scenario {
 		{"scale", "the sample game from 100 to 5,000 instances: what of a player's cost changes, and what memory a seat takes", 55 * time.Second, scale},
 		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
 		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},
-		{"slow", "100 of 1,000 players stop reading", 50 * time.Second, slow},
+		{"slow", "100 of 1,000 players stop reading, or lie", 80 * time.Second, slow},
 	}
 }
 

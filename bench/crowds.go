@@ -157,17 +157,18 @@ func openFiles(pid int) int {
 }
 
 const (
-	slowPlayers = 1000
-	slowOnes    = 100
-	slowRounds  = 2
+	mixedPlayers = 1000
+	badOnes      = 100 // of them
+	mixedRounds  = 2
 )
 
-// slow is players who stop reading beside others who are not to notice.
+// slow is players who stop reading, or who lie, beside others who are not to notice.
 func slow(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s = &report.Section{
-		Title: "Some stop reading",
-		About: fmt.Sprintf("%d players of Asteroids; in every second turn %d of them stop reading after a while. The others are to see no difference, and the memory that waits for the slow ones has a bound.",
-			slowPlayers, slowOnes),
+		Title: "Some stop reading, some lie",
+		About: fmt.Sprintf("%d players of Asteroids; in one turn all are honest, in the next %d of them stop reading after a while, in the next as many try one trick after another: "+
+			"%d of them, floods, lies about ticks and acks, malformed frames and messages, half closes. The others are to see no difference, and the memory that waits for the slow ones has a bound.",
+			mixedPlayers, badOnes, len(bots.Tricks())),
 		Series: pairs.Series{},
 	}
 	split, err := splitCores()
@@ -179,37 +180,51 @@ func slow(ctx context.Context, e *Env) (s *report.Section, err error) {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, h.remove()) }()
-	contestant := func(name string, slow int) pairs.Contestant {
+	tried, wrong := 0, map[string]int{}
+	contestant := func(name string, mix bots.Mix) pairs.Contestant {
 		return pairs.Contestant{Name: name, Run: func(int) (pairs.Figures, error) {
-			r, err := crewRun(ctx, h, autoTransport, split, bots.Spec{Bots: slowPlayers, Mix: bots.Mix{Slow: slow}, Commands: crewCommands,
-				Connect: time.Second, Settle: 2 * time.Second, Measure: 6 * time.Second}, nil)
+			r, err := crewRun(ctx, h, autoTransport, split, bots.Spec{Bots: mixedPlayers, Mix: mix, Commands: crewCommands,
+				Connect: time.Second, Settle: 2 * time.Second, Measure: 5 * time.Second}, nil)
 			if err != nil {
 				return nil, err
+			}
+			for _, ends := range r.Hostile {
+				for _, n := range ends {
+					tried += n
+				}
+			}
+			for what, n := range r.Missed {
+				wrong[what] += n
 			}
 			return pairs.Figures{"late p50": r.Late.P50, "late p99.9": r.Late.P999, "command p50": r.Command.P50, "command p99.9": r.Command.P999, "peak MB": float64(r.Watch[0].Peak) / (1 << 20),
 				"core": 100 * r.Watch[0].Cores()}, nil
 		}}
 	}
-	names := [2]string{"all read", fmt.Sprintf("%d do not", slowOnes)}
-	series, err := pairs.Run(ctx, e.plan(slowRounds, 0, 0, 1), contestant(names[0], 0), contestant(names[1], slowOnes))
+	const honest = "all honest"
+	silent, liars := fmt.Sprintf("%d do not read", badOnes), fmt.Sprintf("%d lie", badOnes)
+	series, err := pairs.Run(ctx, e.plan(mixedRounds, 0, 0, 1), contestant(honest, bots.Mix{}), contestant(silent, bots.Mix{Slow: badOnes}), contestant(liars, bots.Mix{Hostile: badOnes}))
 	if err != nil {
 		return s, err
 	}
-	table := report.Table{Title: "those who read", Columns: []string{"command p50", "p99.9", "sends late p50", "p99.9", "server of a core", "peak memory"}}
+	table := report.Table{Title: "the honest ones", Columns: []string{"command p50", "p99.9", "sends late p50", "p99.9", "server of a core", "peak memory"}}
 	bars := &report.Bars{Unit: "ms"}
-	for i, name := range names {
+	for i, name := range []string{honest, silent, liars} {
 		of := series[name]
 		s.Series[name] = of
-		table.Rows = append(table.Rows, report.Row{Label: name, Ours: i == 1, Cells: []report.Cell{
+		table.Rows = append(table.Rows, report.Row{Label: name, Ours: i > 0, Cells: []report.Cell{
 			report.Fig(of["command p50"], "ms"), report.Fig(of["command p99.9"], "ms"), report.Fig(of["late p50"], "ms"), report.Fig(of["late p99.9"], "ms"), report.Fig(of["core"], "%"), report.Fig(of["peak MB"], "MB")}})
-		bars.Items = append(bars.Items, report.Bar{Label: name, Ours: i == 1, Spread: of["command p99.9"]})
+		bars.Items = append(bars.Items, report.Bar{Label: name, Ours: i > 0, Spread: of["command p99.9"]})
 	}
 	s.Tables = []report.Table{table}
 	s.Charts = []report.Chart{{Title: "A command's p99.9", Bars: bars}}
 	s.Targets = []report.Target{
-		{What: "p99.9 of a command of those who read, to that without slow ones", Got: series.Ratio(names[1], names[0], "command p99.9"), Bound: 1.05},
-		{What: "peak memory, to that without slow ones", Got: series.Ratio(names[1], names[0], "peak MB"), Bound: 1.25},
+		{What: "p99.9 of a command of those who read, to that without slow ones", Got: series.Ratio(silent, honest, "command p99.9"), Bound: 1.05},
+		{What: "p99.9 of a command of honest ones beside liars, to that without", Got: series.Ratio(liars, honest, "command p99.9"), Bound: 1.05},
+		{What: "peak memory with slow ones, to that without", Got: series.Ratio(silent, honest, "peak MB"), Bound: 1.25},
 	}
-	s.Notes = []string{split.String() + "."}
-	return s, nil
+	s.Notes = []string{split.String() + fmt.Sprintf(". %d tricks were tried to their end.", tried)}
+	if len(wrong) > 0 {
+		err = fmt.Errorf("tricks that ended otherwise than they should: %v", wrong)
+	}
+	return s, err
 }
