@@ -58,6 +58,7 @@ func asteroids(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s.Notes = append(s.Notes, split.String()+".",
 		"Nothing but the loop means 15 messages of 62 bytes to each socket and as many from it, all sent at one time; the game's instances are spread over "+
 			"the tick, and a bot sends 20 messages a second.",
+		"A tick, in the table, is what the loop does at once: the rules, the encoding and the sending of all instances that are due, until all is handed to the kernel.",
 		"Processor time is that of the server's process with what the kernel does for its sockets. A command's latency is from when it was due to be sent to "+
 			"the arrival of the send that says it was processed: half a send period on average goes by waiting for that.")
 	return s, nil
@@ -181,10 +182,12 @@ func bareRun(ctx context.Context, transport string, split cores, sockets int) (f
 // autoTransport is what the server takes by itself.
 const autoTransport = "auto"
 
-// played is what bots saw, and what a server's garbage collections were meanwhile.
+// played is what bots saw, and what a server's garbage collections and ticks were
+// meanwhile.
 type played struct {
 	*bots.Report
-	GC collections
+	GC    collections
+	Ticks ticks
 }
 
 // crewRun has bots play on a server of their own, on a transport.
@@ -195,16 +198,21 @@ func crewRun(ctx context.Context, h hosted, transport string, split cores, spec 
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
 	var phase bots.Phase
-	p.Report, err = h.play(ctx, srv, split, spec, func(now bots.Progress) {
-		if now.Phase != phase && (now.Phase == bots.Measuring || now.Phase == bots.Leaving) {
+	var seen error
+	p.Report, seen = h.play(ctx, srv, split, spec, func(now bots.Progress) {
+		// The measured part begins, or has just ended.
+		if now.Phase != phase && (now.Phase == bots.Measuring || phase == bots.Measuring) {
+			var failed error
 			p.GC = srv.collected()
+			p.Ticks, failed = srv.ticks(ctx)
+			err = errors.Join(err, failed)
 		}
 		phase = now.Phase
 		if progress != nil {
 			progress(now)
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, seen); err != nil {
 		return p, err
 	}
 	return p, faults(p.Report)
@@ -213,10 +221,11 @@ func crewRun(ctx context.Context, h hosted, transport string, split cores, spec 
 // crewSweep fills the server's core.
 func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) error {
 	bound := float64(sendPeriod)/float64(time.Millisecond) + 5
-	table := report.Table{Title: "more and more instances", Columns: []string{"of a core", "CPU of a player, a second", "command p50", "p99", "p99.9", "sends late, p99.9", "of all sends", "bytes/s of a player", "resident of a player", "collections, longest pause", "bots, of a core"}}
+	table := report.Table{Title: "more and more instances", Columns: []string{"of a core", "CPU of a player, a second", "command p50", "p99", "p99.9", "ticks late, p50", "p99.9", "a tick takes, p50", "p99.9", "sends late, p99.9", "of all sends", "bytes/s of a player", "resident of a player", "collections, longest pause", "bots, of a core"}}
 	share := &report.Lines{XUnit: "players", YUnit: "% of a core", Series: []report.Line{{Label: "server"}, {Label: "bots"}}}
 	delay := &report.Lines{XUnit: "players", YUnit: "ms", Series: []report.Line{{Label: "command, p50"}, {Label: "command, p99"}, {Label: "command, p99.9"}}}
 	percentiles := &report.Lines{XUnit: "percentile", YUnit: "ms", Ticks: percentileTicks()}
+	three := &report.Lines{XUnit: "percentile", YUnit: "ms", Ticks: percentileTicks()}
 	kinds := &report.Stack{Unit: "B/s"}
 	whose := &report.Stack{Unit: "µs", Parts: []string{"own code", "kernel"}}
 	var over *report.Lines
@@ -233,7 +242,7 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 		one := func(v float64, unit string) report.Cell { return report.Fig(pairs.Spread{v}, unit) }
 		label := fmt.Sprintf("%d instances, %d players", crews, int(n))
 		table.Rows = append(table.Rows, report.Row{Label: label, Ours: true, Cells: []report.Cell{
-			one(100*w.Cores(), "%"), one(of["us"], "µs"), one(r.Command.P50, "ms"), one(r.Command.P99, "ms"), one(r.Command.P999, "ms"), one(r.Late.P999, "ms"),
+			one(100*w.Cores(), "%"), one(of["us"], "µs"), one(r.Command.P50, "ms"), one(r.Command.P99, "ms"), one(r.Command.P999, "ms"), one(r.Ticks.Late.P50, "ms"), one(r.Ticks.Late.P999, "ms"), one(r.Ticks.Took.P50, "ms"), one(r.Ticks.Took.P999, "ms"), one(r.Late.P999, "ms"),
 			one(100*float64(r.Received["delta"].Messages)/float64(time.Second/sendPeriod)/r.Seconds/n, "%"), one(of["bytes/s"], ""), one(float64(w.Resident)/1024/n, "KB"),
 			report.Text("%d in %.0f s, %.2f ms", r.GC.N, r.Seconds, latency.MS(r.GC.Pause)), one(100*r.Bots.Cores(), "%")}})
 		whose.Items = append(whose.Items, report.Pile{Label: label, Values: []float64{
@@ -252,6 +261,8 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 		percentiles.Series = append(percentiles.Series, line)
 		if crews == shownCrews {
 			over = windows(r.Command.Windows)
+			three.Series = []report.Line{{Label: "a tick, after it was due", Points: r.Ticks.Late.Curve}, {Label: "a tick, until it was sent", Points: r.Ticks.Took.Curve},
+				{Label: "a command, until its send came", Points: line.Points}}
 		}
 		if i == 0 {
 			pile := report.Pile{Label: label}
@@ -275,6 +286,7 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 		report.Chart{Title: "A command, from the player to the send that answers it", Lines: delay},
 		report.Chart{Title: "The same by percentile", Lines: percentiles},
 		report.Chart{Title: fmt.Sprintf("The same over time, %d players", shownCrews*crewSize), Lines: over},
+		report.Chart{Title: fmt.Sprintf("The parts of it by percentile, %d players", shownCrews*crewSize), Lines: three},
 		report.Chart{Title: "Processor time of a player and second", Stack: whose},
 		report.Chart{Title: "Bytes of a player by message, without frames", Stack: kinds})
 	got := pairs.Spread{most}

@@ -27,12 +27,5 @@ func percentileTicks() (list []report.XTick) {
 // percentileLine is a histogram by percentile in ms, as far as there are enough values
 // to speak of one.
 func percentileLine(h *latency.Histogram) (points [][2]float64) {
-	if h.Count() == 0 {
-		return nil
-	}
-	most := min(nines(.9999), math.Log10(float64(h.Count())))
-	for x := 0.0; x <= most+.001; x += .1 {
-		points = append(points, [2]float64{x, latency.MS(h.At(1 - math.Pow(10, -x)))})
-	}
-	return points
+	return percentileCurve(h.Count(), func(part float64) float64 { return latency.MS(h.At(part)) })
 }

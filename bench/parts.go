@@ -23,6 +23,7 @@ const (
 	roleBeat  = "beat"  // our own loops with nothing on them, the servers of echo
 	roleBots  = "bots"  // players
 	roleRooms = "rooms" // players of other servers
+	roleServe = "serve" // our own server
 )
 
 var errRole = errors.New("no such part of a benchmark")
@@ -43,6 +44,8 @@ func Part(ctx context.Context, role, spec string, out io.Writer) error {
 		return bots.Main(ctx, spec, out)
 	case roleRooms:
 		return rooms.Main(ctx, spec, out)
+	case roleServe:
+		return servePart(ctx, spec, os.Stdin, out)
 	case roleBeat:
 		var s beatSpec
 		if err := json.Unmarshal([]byte(spec), &s); err != nil {

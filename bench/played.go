@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -73,11 +72,10 @@ func set(file string, settings map[string]string) error {
 
 // serve starts our own server on the hosted games, with one loop on the transport.
 func (h hosted) serve(ctx context.Context, transport string, split cores) (*server, error) {
-	self, err := os.Executable()
+	cmd, err := part(ctx, roleServe, serveSpec{Root: h.root, Transport: transport})
 	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "serve", "--root", h.root, "--port", "0", "--loops", "1", "--transport", transport, "--log-format", "json")
 	// A loop waits in the kernel past the Go runtime's knowledge: it needs one more. Each
 	// garbage collection is told on stderr.
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "GODEBUG=gctrace=1")

@@ -24,7 +24,9 @@ type server struct {
 	PID  int
 
 	cmd  *exec.Cmd
-	said chan []string // the last lines, once it has ended
+	in   io.WriteCloser // of one that is asked something
+	told chan string    // what it answers
+	said chan []string  // the last lines, once it has ended
 
 	mu sync.Mutex
 	gc collections
@@ -76,8 +78,8 @@ const (
 	keepLines = 8 // of what a server said, for errors
 )
 
-// start runs a server on the given cores and waits until it says where it listens: a
-// line "listening PORT", or a line of our own log in JSON. The server is stopped with
+// start runs a server on the given cores and waits until it says where it listens, in a
+// line "listening PORT". The server is stopped with
 // stop, at the latest when the context ends.
 func start(ctx context.Context, cmd *exec.Cmd, cores ...int) (*server, error) {
 	r, w, err := os.Pipe()
@@ -85,6 +87,10 @@ func start(ctx context.Context, cmd *exec.Cmd, cores ...int) (*server, error) {
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	cmd.Stdout, cmd.Stderr = w, w
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", cmd.Path, err), r.Close(), w.Close())
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
 	err = proc.Start(cmd, cores...)
@@ -93,7 +99,7 @@ func start(ctx context.Context, cmd *exec.Cmd, cores ...int) (*server, error) {
 		r.Close()
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
-	s := &server{PID: cmd.Process.Pid, cmd: cmd, said: make(chan []string, 1)}
+	s := &server{PID: cmd.Process.Pid, cmd: cmd, in: in, told: make(chan string, 1), said: make(chan []string, 1)}
 	at := make(chan netip.AddrPort, 1)
 	go s.read(r, at)
 	select {
@@ -121,6 +127,13 @@ func (s *server) read(r io.ReadCloser, at chan<- netip.AddrPort) {
 			told = true
 			continue
 		}
+		if strings.HasPrefix(in.Text(), tickLine) {
+			select {
+			case s.told <- in.Text():
+			default: // nobody waited for the last one
+			}
+			continue
+		}
 		if pause, ok := collection(in.Text()); ok {
 			s.mu.Lock()
 			s.gc.N++
@@ -132,22 +145,18 @@ func (s *server) read(r io.ReadCloser, at chan<- netip.AddrPort) {
 		lines = lines[max(0, len(lines)-keepLines):]
 	}
 	close(at)
+	close(s.told)
 	s.said <- lines
 }
 
 // listening understands a line that says where a server listens.
 func listening(line string) (netip.AddrPort, bool) {
-	if port, ok := strings.CutPrefix(line, "listening "); ok {
-		n, err := strconv.ParseUint(strings.TrimSpace(port), 10, 16)
-		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(n)), err == nil
-	}
-	if !strings.Contains(line, `"msg":"listening"`) {
+	port, ok := strings.CutPrefix(line, "listening ")
+	if !ok {
 		return netip.AddrPort{}, false
 	}
-	_, rest, _ := strings.Cut(line, `"address":"`)
-	text, _, _ := strings.Cut(rest, `"`)
-	addr, err := netip.ParseAddrPort(text)
-	return addr, err == nil
+	n, err := strconv.ParseUint(strings.TrimSpace(port), 10, 16)
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(n)), err == nil
 }
 
 // stop ends the server. One that ends with an error is an error, with what it said last.
