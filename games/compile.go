@@ -43,6 +43,13 @@ func (g *Game) bodies() (sources []body.Source) {
 	return sources
 }
 
+// Named is the game's rules compiled once more, with the names of variables in the
+// modules: for people who look into them, not to be served.
+func (g *Game) Named() (*body.Program, error) {
+	p, list := body.Compile(g.Def, g.bodies(), body.Options{Names: true})
+	return p, list.Err()
+}
+
 // IR is the compiler's own picture of the game's bodies, optimised, before it becomes
 // code: text for people who look into the compiler.
 func (g *Game) IR() (string, error) {

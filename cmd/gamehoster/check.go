@@ -144,10 +144,15 @@ func emit(env *environment, g *games.Game, form string) bool {
 		fmt.Fprint(env.stdout, text)
 		return true
 	}
+	p, err := g.Named()
+	if err != nil {
+		fmt.Fprintln(env.stderr, "gamehoster:", err)
+		return false
+	}
 	for _, m := range []struct {
 		side string
 		code []byte
-	}{{"server", g.Program.Server}, {"browser", g.Program.Client}} {
+	}{{"server", p.Server}, {"browser", p.Client}} {
 		text, err := body.Disassemble(m.code)
 		if err != nil {
 			fmt.Fprintln(env.stderr, "gamehoster:", err)

@@ -373,12 +373,12 @@ func TestCheckEmits(t *testing.T) {
 	if code != 0 {
 		t.Errorf("code %d", code)
 	}
-	expect(t, out, "func player.update(base i32, player i32) {", "func commands.push(base i32, player i32, command i32) {", "f32[player + field(1.0)]")
+	expect(t, out, "func player.update(base i32, player i32) {", "func commands.push(base i32, player i32, command i32) {", "f32[player + player.x]")
 	code, out = say(t, "check", "--emit=wat", dir)
 	if code != 0 {
 		t.Errorf("code %d", code)
 	}
-	expect(t, out, ";; dots, in the server\n(module\n", ";; dots, in the browser\n(module\n", `(func $tick (export "tick") (param i32 i32)`, "f64.const 0.5")
+	expect(t, out, ";; dots, in the server\n(module\n", ";; dots, in the browser\n(module\n", `(func $tick (export "tick") (param $base i32) (param $input i32)`, "local.get $base", "(global $fuel (mut i32)", "f64.const 0.5")
 	if code, out = say(t, "check", "--emit=exe", dir); code != 2 {
 		t.Errorf("code %d: %s", code, out)
 	}

@@ -3,7 +3,6 @@ package body
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"gamehoster/games/body/internal/front"
 	"gamehoster/games/body/internal/ir"
@@ -13,7 +12,6 @@ import (
 	"gamehoster/games/body/internal/opt"
 	"gamehoster/games/body/internal/rt"
 	"gamehoster/games/body/internal/tree"
-	"gamehoster/games/body/internal/wasm"
 	"gamehoster/games/diag"
 	"gamehoster/games/schema"
 )
@@ -31,6 +29,9 @@ type Options struct {
 	// Plain leaves the optimiser out. What the modules do is the same; tests
 	// compare the two.
 	Plain bool
+	// Names puts the names of variables into the modules, for people who print them.
+	// They are larger with them, and a browser would see what a game calls things.
+	Names bool
 }
 
 // The budgets of bodies, in rounds of loops.
@@ -98,12 +99,13 @@ type compilation struct {
 	bodies []rt.Body
 	budget rt.Budget
 	opt    *opt.Optimiser // nil for none
+	names  bool
 
 	serverRemoves []bool // by type
 }
 
 func newCompilation(def *schema.Definition, read *front.Result, o Options) *compilation {
-	c := &compilation{def: def, read: read, rt: rt.New(def), budget: rt.Budget{Body: o.BodyFuel, Tick: o.TickFuel}}
+	c := &compilation{def: def, read: read, rt: rt.New(def), budget: rt.Budget{Body: o.BodyFuel, Tick: o.TickFuel}, names: o.Names}
 	if c.budget.Body == 0 {
 		c.budget.Body = DefaultBodyFuel
 	}
@@ -114,7 +116,7 @@ func newCompilation(def *schema.Definition, read *front.Result, o Options) *comp
 	moments := [...]rt.Moment{front.Start: rt.Start, front.Leave: rt.Leave, front.Join: rt.Join, front.OnCommand: rt.OnCommand, front.Update: rt.Update, front.View: rt.View}
 	for _, b := range read.Bodies {
 		fn := c.lower.Func(b.Fn)
-		fn.Keep = true
+		fn.Keep, fn.Name = true, b.Name
 		c.bodies = append(c.bodies, rt.Body{
 			Fn: fn, At: c.lower.Place(b.Fn.At),
 			Moment: moments[b.Moment], Server: b.Server, Of: b.Of, Cmd: b.Cmd,
@@ -229,40 +231,10 @@ func (c *compilation) link(layout *schema.Layout, pages uint32, roots ...*ir.Fun
 	}
 	m, err := link.Link(link.Options{
 		Layout: layout, Globals: globals, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt,
-		OutOfGas: uint32(FaultFuel), ToInt32: c.rt.ToInt32(), Log: c.rt.LogArea, MaxPages: pages,
+		OutOfGas: uint32(FaultFuel), ToInt32: c.rt.ToInt32(), Log: c.rt.LogArea, MaxPages: pages, Names: c.names,
 	}, roots...)
 	if err != nil {
 		return nil, err
 	}
 	return m.Encode(), nil
-}
-
-// Disassemble writes one of a Program's modules in WebAssembly's text format.
-func Disassemble(module []byte) (string, error) { return wasm.Text(module) }
-
-// Text compiles the bodies as far as the intermediate representation and prints
-// that, bodies first, each function as it is before places become numbers.
-func Text(def *schema.Definition, files []Source, o Options) (string, diag.List) {
-	sources := make(map[string][]byte, len(files))
-	for _, f := range files {
-		sources[f.Path] = f.Text
-	}
-	read := front.Read(def, sources, libm.Func)
-	if read.List.Failed() {
-		return "", read.List
-	}
-	c := newCompilation(def, read, o)
-	roots := make([]*ir.Func, len(c.bodies))
-	for i, b := range c.bodies {
-		roots[i] = b.Fn
-		b.Fn.Name = read.Bodies[i].Name
-	}
-	var b strings.Builder
-	for i, f := range ir.Reach(roots...) {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		ir.Print(&b, f)
-	}
-	return b.String(), read.List
 }

@@ -1,8 +1,10 @@
 package ir_test
 
 import (
+	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,7 +81,7 @@ func TestPrintBodies(t *testing.T) {
 		if !ok {
 			t.Fatalf("no ir in\n%s", c)
 		}
-		want := callees(printed)
+		want := callees(numbered(printed))
 		if got := irtest.Print(parse(t, want)); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
@@ -88,6 +90,34 @@ func TestPrintBodies(t *testing.T) {
 	if n == 0 {
 		t.Error("no goldens")
 	}
+}
+
+var (
+	namedField = regexp.MustCompile(`\b(\w+)\.([A-Za-z_]\w*)([^\w(.])`)
+	namedPlace = regexp.MustCompile(`\b(first|rows|live|sorted|size)\((\w+)\)`)
+)
+
+// numbered gives places numbers in the place of their names.
+func numbered(text string) string {
+	numbers := map[string]int{}
+	number := func(name string) int {
+		if _, ok := numbers[name]; !ok {
+			numbers[name] = len(numbers)
+		}
+		return numbers[name]
+	}
+	text = namedField.ReplaceAllStringFunc(text, func(s string) string {
+		m := namedField.FindStringSubmatch(s)
+		if m[1] == "game" {
+			return fmt.Sprintf("instance(%d)%s", number(m[2]), m[3])
+		}
+		return fmt.Sprintf("field(%d.%d)%s", number(m[1]), number(m[2]), m[3])
+	})
+	forms := map[string]string{"first": "rows(%d)", "size": "stride(%d)", "rows": "counts(%d)", "live": "counts(%d)+4", "sorted": "counts(%d)+8"}
+	return namedPlace.ReplaceAllStringFunc(text, func(s string) string {
+		m := namedPlace.FindStringSubmatch(s)
+		return fmt.Sprintf(forms[m[1]], number(m[2]))
+	})
 }
 
 // callees brings printed functions into the order that they can be read in.

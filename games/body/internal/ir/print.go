@@ -8,9 +8,13 @@ import (
 )
 
 // Print writes the function as text, one statement a line, for people and for
-// golden tests. Equal names of different locals and labels get numbers.
-func Print(w io.Writer, f *Func) {
-	p := &printer{w: w, locals: map[*Local]string{}, labels: map[*Label]string{}, used: map[string]int{}}
+// golden tests. Equal names of different locals and labels get numbers. Places in the
+// state are numbers.
+func Print(w io.Writer, f *Func) { PrintNamed(w, f, Offset.String) }
+
+// PrintNamed is Print with places as name writes them.
+func PrintNamed(w io.Writer, f *Func, name func(Offset) string) {
+	p := &printer{w: w, name: name, locals: map[*Local]string{}, labels: map[*Label]string{}, used: map[string]int{}}
 	params := make([]string, len(f.Params))
 	for i, l := range f.Params {
 		params[i] = p.local(l) + " " + l.Type.String()
@@ -33,6 +37,7 @@ func Text(f *Func) string {
 
 type printer struct {
 	w      io.Writer
+	name   func(Offset) string
 	depth  int
 	locals map[*Local]string
 	labels map[*Label]string
@@ -133,7 +138,7 @@ func sentMark(sent bool) string {
 
 func (p *printer) place(addr Expr, off Offset) string {
 	s := p.expr(addr)
-	if o := off.String(); o != "0" {
+	if o := p.name(off); o != "0" {
 		s += " + " + o
 	}
 	return s
@@ -179,7 +184,7 @@ func (p *printer) expr(e Expr) string {
 		}
 		return strconv.Itoa(int(int32(uint32(e.Bits))))
 	case *Sym:
-		return e.Off.String()
+		return p.name(e.Off)
 	case *DataAddr:
 		return "data(" + e.Data.Name + ")"
 	case *Get:

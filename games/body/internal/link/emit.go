@@ -21,6 +21,7 @@ type emitter struct {
 	c      wasm.Code
 	locals map[*ir.Local]int
 	extra  []wasm.ValType          // locals past the parameters
+	names  []string                // of the parameters and locals
 	labels []*ir.Label             // of the enclosing blocks, nil for those that nothing jumps to
 	ways   map[*ir.Label]int       // how many ways lead to each label
 	nan    int                     // local in which a float waits for its check; -1 for none yet
@@ -35,13 +36,14 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 	for i, p := range f.Params {
 		e.locals[p] = i
 		w.Params = append(w.Params, p.Type.Wasm())
+		e.names = append(e.names, p.Name)
 	}
 	if f.Result != ir.Void {
 		w.Results = []wasm.ValType{f.Result.Wasm()}
 	}
 	body := l.body(f)
 	if burns(body) {
-		e.fuel = e.newLocal(wasm.I32)
+		e.fuel = e.newLocal("fuel", wasm.I32)
 		e.loadFuel()
 	}
 	e.ways = ways(body)
@@ -55,6 +57,9 @@ func (l *linker) emit(f *ir.Func) (*wasm.Func, error) {
 		e.storeFuel()
 	}
 	w.Locals, w.Code = e.extra, e.c
+	if e.Names {
+		w.Names = e.names
+	}
 	return w, e.err
 }
 
@@ -122,13 +127,14 @@ func (e *emitter) storeFuel() {
 func (e *emitter) local(l *ir.Local) int {
 	i, ok := e.locals[l]
 	if !ok {
-		i = e.newLocal(l.Type.Wasm())
+		i = e.newLocal(l.Name, l.Type.Wasm())
 		e.locals[l] = i
 	}
 	return i
 }
 
-func (e *emitter) newLocal(t wasm.ValType) int {
+func (e *emitter) newLocal(name string, t wasm.ValType) int {
+	e.names = append(e.names, name)
 	e.extra = append(e.extra, t)
 	return len(e.f.Params) + len(e.extra) - 1
 }
@@ -360,7 +366,7 @@ func (e *emitter) canonical(m ir.Mem, x ir.Expr) {
 		return
 	}
 	if e.nan < 0 {
-		e.nan = e.newLocal(wasm.F64)
+		e.nan = e.newLocal("nan", wasm.F64)
 	}
 	e.c.Idx(wasm.OpLocalTee, e.nan)
 	e.c.Idx(wasm.OpLocalGet, e.nan)

@@ -60,6 +60,7 @@ type Options struct {
 	ToInt32  *ir.Func // stands for the operator of that name
 	Log      *ir.Data // exported as "log", if the module has it; may be nil
 	MaxPages uint32   // of the module's memory
+	Names    bool     // variables have names in the module
 }
 
 // dataBase is where constant bytes begin.
@@ -90,7 +91,11 @@ func Link(o Options, roots ...*ir.Func) (*wasm.Module, error) {
 		if g.Export {
 			export = g.Name
 		}
-		m.Globals = append(m.Globals, wasm.Global{Type: g.Type.Wasm(), Mutable: true, Export: export})
+		w := wasm.Global{Type: g.Type.Wasm(), Mutable: true, Export: export}
+		if o.Names {
+			w.Name = g.Name
+		}
+		m.Globals = append(m.Globals, w)
 	}
 	exported := map[*ir.Func]bool{}
 	for _, f := range roots {

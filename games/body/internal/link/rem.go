@@ -23,7 +23,7 @@ func (e *emitter) rem(x *ir.Apply) {
 	}
 	waits, ok := e.rems[t]
 	if !ok {
-		waits = [2]int{e.newLocal(t), e.newLocal(t)}
+		waits = [2]int{e.newLocal("dividend", t), e.newLocal("divisor", t)}
 		e.rems[t] = waits
 	}
 	e.expr(x.X)

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"strconv"
+
 	"gamehoster/games/body/internal/ir"
 	"gamehoster/games/body/internal/rt"
 	"gamehoster/games/body/internal/tree"
@@ -16,7 +18,7 @@ import (
 func (f *function) text(s string) *ir.Data {
 	d := f.texts[s]
 	if d == nil {
-		d = &ir.Data{Name: "text", Bytes: append([]byte{byte(len(s))}, s...)}
+		d = &ir.Data{Name: strconv.Quote(s), Bytes: append([]byte{byte(len(s))}, s...)}
 		f.texts[s] = d
 	}
 	return d

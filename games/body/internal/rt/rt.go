@@ -32,8 +32,6 @@
 package rt
 
 import (
-	"strconv"
-
 	"gamehoster/games/body/internal/ir"
 	"gamehoster/games/schema"
 )
@@ -173,4 +171,4 @@ func MarkWritten(row ir.Expr, off ir.Offset) ir.Stmt {
 // Type is the type of a number.
 func (r *Runtime) Type(number int) *schema.Type { return r.def.Types[number] }
 
-func typed(name string, t *schema.Type) string { return name + "." + strconv.Itoa(t.Index) }
+func typed(name string, t *schema.Type) string { return name + "." + t.Name }

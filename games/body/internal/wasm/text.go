@@ -21,7 +21,7 @@ func Text(module []byte) (text string, err error) {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
 		return "", errors.New("printing a module: it is none")
 	}
-	t := &texter{exports: map[byte]map[int]string{}, names: map[int]string{}}
+	t := &texter{exports: map[byte]map[int]string{}, locals: map[int]map[int]string{}}
 	sections := map[byte]reader{}
 	for r := (reader{module[8:]}); len(r.b) > 0; {
 		id := r.byte()
@@ -85,8 +85,11 @@ var valTypes = map[ValType]string{I32: "i32", I64: "i64", F32: "f32", F64: "f64"
 type texter struct {
 	out     strings.Builder
 	depth   int
-	names   map[int]string // of functions
+	names   map[int]string         // of functions
+	locals  map[int]map[int]string // of each function's parameters and locals; some have none
+	named   map[int]string         // globals that have names
 	global  []string
+	vars    map[int]string // locals of the function that is being written
 	exports map[byte]map[int]string
 }
 
@@ -103,18 +106,37 @@ func (t *texter) readNames(r reader) {
 	for len(r.b) > 0 {
 		id := r.byte()
 		part := reader{r.take(r.uint())}
-		if id != 1 {
-			continue
-		}
-		used := map[string]int{}
-		for range part.uint() {
-			i, name := part.uint(), part.text()
-			if used[name]++; used[name] > 1 {
-				name += "." + strconv.Itoa(used[name])
+		switch id {
+		case nameFuncs:
+			t.names = part.names()
+		case nameLocals:
+			for range part.uint() {
+				i := part.uint()
+				t.locals[i] = part.names()
 			}
-			t.names[i] = name
+		case nameGlobals:
+			t.named = part.names()
 		}
 	}
+}
+
+// names takes names by index. Those that are there again get numbers, and what the text
+// format does not take for a part of a name becomes a line.
+func (r *reader) names() map[int]string {
+	list, used := map[int]string{}, map[string]int{}
+	for range r.uint() {
+		i, name := r.uint(), strings.Map(func(c rune) rune {
+			if c <= ' ' || c > '~' || strings.ContainsRune("\"(),;[]{}", c) {
+				return '_'
+			}
+			return c
+		}, r.text())
+		if used[name]++; used[name] > 1 {
+			name += "." + strconv.Itoa(used[name])
+		}
+		list[i] = name
+	}
+	return list
 }
 
 func (t *texter) readExports(r reader) {
@@ -165,28 +187,33 @@ func (t *texter) globalName(i int, mutable bool, first string) string {
 	if name, ok := t.exports[exportGlobal][i]; ok {
 		return "$" + name
 	}
+	if name, ok := t.named[i]; ok {
+		return "$" + name
+	}
 	if _, value, ok := strings.Cut(first, " "); ok && !mutable {
 		return "$" + value
 	}
 	return "$global" + strconv.Itoa(i)
 }
 
+// signature is the types of a function.
+type signature struct{ params, results []string }
+
 func (t *texter) funcs(types, funcs, code reader) {
-	var signatures []string
+	var signatures []signature
 	for range types.uint() {
 		types.byte()
-		s := ""
-		if params := types.types(); len(params) > 0 {
-			s += " (param " + strings.Join(params, " ") + ")"
-		}
-		if results := types.types(); len(results) > 0 {
-			s += " (result " + strings.Join(results, " ") + ")"
-		}
-		signatures = append(signatures, s)
+		signatures = append(signatures, signature{types.types(), types.types()})
 	}
 	code.uint()
 	for i := range funcs.uint() {
-		t.line("(func $%s%s%s", t.names[i], t.export(exportFunc, i), signatures[funcs.uint()])
+		t.vars = t.locals[i]
+		s := signatures[funcs.uint()]
+		result := ""
+		if len(s.results) > 0 {
+			result = " (result " + strings.Join(s.results, " ") + ")"
+		}
+		t.line("(func $%s%s%s%s", t.names[i], t.export(exportFunc, i), t.declare("param", 0, s.params), result)
 		t.depth++
 		body := reader{code.take(code.uint())}
 		var locals []string
@@ -198,12 +225,36 @@ func (t *texter) funcs(types, funcs, code reader) {
 			}
 		}
 		if len(locals) > 0 {
-			t.line("(local %s)", strings.Join(locals, " "))
+			t.line("%s", t.declare("local", len(s.params), locals)[1:])
 		}
 		t.body(&body)
 		t.depth--
 		t.line(")")
 	}
+}
+
+// declare declares variables, those from first on: each by its name, or all together
+// where they have none.
+func (t *texter) declare(what string, first int, types []string) string {
+	switch {
+	case len(types) == 0:
+		return ""
+	case t.vars == nil:
+		return " (" + what + " " + strings.Join(types, " ") + ")"
+	}
+	var b strings.Builder
+	for i, typ := range types {
+		fmt.Fprintf(&b, " (%s %s %s)", what, t.variable(first+i), typ)
+	}
+	return b.String()
+}
+
+// variable is a local by its name, or its number.
+func (t *texter) variable(i int) string {
+	if name, ok := t.vars[i]; ok {
+		return "$" + name
+	}
+	return strconv.Itoa(i)
 }
 
 // body writes instructions, one a line, blocks indented.
@@ -232,8 +283,10 @@ var structure = map[byte]string{
 	OpUnreachable: "unreachable", OpBlock: "block", OpLoop: "loop", OpIf: "if", OpReturn: "return", OpDrop: "drop", OpSelect: "select",
 }
 
-var indexed = map[byte]string{
-	OpBr: "br", OpBrIf: "br_if", OpLocalGet: "local.get", OpLocalSet: "local.set", OpLocalTee: "local.tee",
+var jumps = map[byte]string{OpBr: "br", OpBrIf: "br_if"}
+
+var variables = map[byte]string{
+	OpLocalGet: "local.get", OpLocalSet: "local.set", OpLocalTee: "local.tee",
 }
 
 // accesses are the loads and stores from 0x28 on, plain the operators from 0x45 on,
@@ -273,8 +326,10 @@ func (t *texter) instruction(r *reader) string {
 		return structure[op]
 	case structure[op] != "":
 		return structure[op]
-	case indexed[op] != "":
-		return fmt.Sprintf("%s %d", indexed[op], r.uint())
+	case jumps[op] != "":
+		return fmt.Sprintf("%s %d", jumps[op], r.uint())
+	case variables[op] != "":
+		return variables[op] + " " + t.variable(r.uint())
 	case op == OpCall:
 		return "call $" + t.names[r.uint()]
 	case op == OpGlobalGet:

@@ -64,6 +64,7 @@ type Func struct {
 	Params  []ValType
 	Results []ValType
 	Locals  []ValType // past the parameters
+	Names   []string  // of parameters and locals, for people; may be nil
 	Code    Code      // without the final end
 }
 
@@ -73,6 +74,7 @@ type Global struct {
 	Mutable bool
 	Init    uint64 // the value's bits
 	Export  string
+	Name    string // for people; may be empty
 }
 
 // Data is bytes that memory holds from the start.
@@ -269,11 +271,51 @@ func (m *Module) data() []byte {
 	return b
 }
 
-// names is the custom section by which traps and profilers name functions.
+// Parts of the section of names.
+const (
+	nameFuncs   = 1
+	nameLocals  = 2
+	nameGlobals = 7
+)
+
+// names is the custom section by which traps and profilers name functions, and people
+// what is in them.
 func (m *Module) names() []byte {
-	list := binary.AppendUvarint(nil, uint64(len(m.Funcs)))
+	var funcs, locals, globals nameMap
 	for i, f := range m.Funcs {
-		list = appendName(binary.AppendUvarint(list, uint64(i)), f.Name)
+		funcs.add(i, appendName(nil, f.Name))
+		var inner nameMap
+		for k, name := range f.Names {
+			inner.add(k, appendName(nil, name))
+		}
+		if inner.n > 0 {
+			locals.add(i, inner.bytes())
+		}
 	}
-	return appendSection(appendName(nil, "name"), 1, list)
+	for i, g := range m.Globals {
+		if g.Name != "" {
+			globals.add(i, appendName(nil, g.Name))
+		}
+	}
+	b := appendSection(appendName(nil, "name"), nameFuncs, funcs.bytes())
+	if locals.n > 0 {
+		b = appendSection(b, nameLocals, locals.bytes())
+	}
+	if globals.n > 0 {
+		b = appendSection(b, nameGlobals, globals.bytes())
+	}
+	return b
 }
+
+// nameMap is what names belong to, by index.
+type nameMap struct {
+	n    int
+	list []byte
+}
+
+func (m *nameMap) add(index int, what []byte) {
+	m.n++
+	m.list = append(binary.AppendUvarint(m.list, uint64(index)), what...)
+}
+
+func (m *nameMap) bytes() []byte { return append(binary.AppendUvarint(nil, uint64(m.n)), m.list...) }

@@ -127,6 +127,36 @@ func TestTextOfBlocks(t *testing.T) {
 	}
 }
 
+// Names of variables stand where they are declared and used, each once in a function.
+func TestTextOfNames(t *testing.T) {
+	f := &Func{Name: "größe (1)", Params: []ValType{I32, I32}, Locals: []ValType{F64, F64}, Names: []string{"base", "row", "x", "x"}}
+	f.Code.Idx(OpLocalGet, 1)
+	f.Code.Idx(OpGlobalSet, 0)
+	f.Code.Idx(OpLocalGet, 3)
+	f.Code.Idx(OpLocalSet, 2)
+	g := &Func{Name: "g", Locals: []ValType{I32}}
+	m := &Module{Funcs: []*Func{f, g}, Globals: []Global{{Type: I32, Mutable: true, Name: "fuel"}}, MinPages: 1, MaxPages: 1}
+	got, err := Text(m.Encode())
+	const want = `(module
+  (memory (export "memory") 1 1)
+  (global $fuel (mut i32) (i32.const 0))
+  (func $gr__e__1_ (param $base i32) (param $row i32)
+    (local $x f64) (local $x.2 f64)
+    local.get $row
+    global.set $fuel
+    local.get $x.2
+    local.set $x
+  )
+  (func $g
+    (local i32)
+  )
+)
+`
+	if err != nil || got != want {
+		t.Errorf("got\n%s\nwant\n%s%v", got, want, err)
+	}
+}
+
 func TestAppendSigned(t *testing.T) {
 	for v, want := range map[int64]string{0: "00", 63: "3f", 64: "c000", -64: "40", -65: "bf7f", 128: "8001", math.MaxInt64: "ffffffffffffffffff00", math.MinInt64: "8080808080808080807f"} {
 		if got := hex.EncodeToString(appendSigned(nil, v)); got != want {

@@ -23,7 +23,7 @@ func Print(list []*ir.Func) string {
 }
 
 // token matches one token behind blanks.
-var token = regexp.MustCompile(`^(?:[ \t\n]|;.*sent)*(=>|0x[0-9a-f]+L|[-+]?(?:Inf|NaN|[0-9][0-9.]*(?:e[-+]?[0-9]+)?)f?|[@$]?[A-Za-z_][A-Za-z0-9_.]*|[][(){}?:=,+;])`)
+var token = regexp.MustCompile(`^(?:[ \t\n]|;.*sent)*(=>|0x[0-9a-f]+L|[-+]?(?:Inf|NaN|[0-9][0-9.]*(?:e[-+]?[0-9]+)?)f?|[@$]?[A-Za-z_][A-Za-z0-9_.]*|"(?:[^"\\]|\\.)*"|[][(){}?:=,+;])`)
 
 type parser struct {
 	rest    string
