@@ -93,13 +93,13 @@ func (u *usher) run(l *Loop) {
 			}
 			if closed {
 				_ = unix.Close(a.FD)
-				l.stats.lost.Add(1)
+				l.stats.Lost.Add(1)
 				continue
 			}
 			u.slots <- struct{}{}
 			underWay.Go(func() {
 				if !enrol(l, &a) {
-					l.stats.lost.Add(1)
+					l.stats.Lost.Add(1)
 					l.cfg.Lost(a.Tag)
 				}
 				<-u.slots
@@ -112,7 +112,7 @@ func (u *usher) run(l *Loop) {
 			return
 		}
 		_ = unix.Close(a.FD)
-		l.stats.lost.Add(1)
+		l.stats.Lost.Add(1)
 	}
 }
 

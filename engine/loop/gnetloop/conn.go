@@ -4,42 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"github.com/panjf2000/gnet/v2"
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop"
-	"gamehoster/engine/loop/internal/arena"
+	"gamehoster/engine/loop/internal/slot"
 )
 
-// state is where a connection's slot stands. Only open ones reach the handler.
-type state uint8
-
-const (
-	free    state = iota // the slot waits for a connection
-	open                 // the handler's
-	closing              // Close was called, or it is condemned with err set
-	waiting              // closed, bytes still wait for the socket
-	fin                  // closed, all bytes and the FIN are out
-	dead                 // gnet has closed the descriptor, OnClose is due
-)
-
-// conn is one slot of the table; slots are reused, generations are not.
+// conn is one slot of the table; slots are reused, generations are not. gnet has closed
+// the descriptor of a dead one.
 type conn struct {
-	g     gnet.Conn // nil when free or dead
-	slot  uint32
-	gen   uint32
-	state state
-	slow  bool   // bytes waited for the socket after the last flush
-	code  uint16 // of Close
-	err   error  // what OnClose is to say, if the loop decided it
-
-	piece arena.Piece // bytes of this tick
+	slot.Slot
+	g gnet.Conn // nil when free or dead
 }
-
-func (c *conn) handle() loop.Handle { return loop.Handle(uint64(c.gen)<<32 | uint64(c.slot)) }
 
 // table finds connections by handle.
 type table struct {
@@ -56,23 +35,21 @@ func (t *table) add(g gnet.Conn) *conn {
 	if n := len(t.spare); n > 0 {
 		c, t.spare = t.spare[n-1], t.spare[:n-1]
 	} else {
-		c = &conn{slot: uint32(len(t.all))}
+		c = &conn{Slot: slot.Slot{Number: uint32(len(t.all))}}
 		t.all = append(t.all, c)
 	}
-	if c.gen++; c.gen == 0 { // no handle is ever zero
-		c.gen = 1
-	}
-	c.g, c.state = g, open
+	c.Renew()
+	c.g = g
 	return c
 }
 
 // open returns the connection that h names if the handler may still use it.
 func (t *table) open(h loop.Handle) *conn {
-	slot, gen := uint32(h), uint32(h>>32)
-	if uint64(slot) >= uint64(len(t.all)) {
+	at := slot.Place(h)
+	if uint64(at) >= uint64(len(t.all)) {
 		return nil
 	}
-	if c := t.all[slot]; c.gen == gen && c.state == open {
+	if c := t.all[at]; c.Is(h) {
 		return c
 	}
 	return nil
@@ -82,27 +59,25 @@ func (t *table) open(h loop.Handle) *conn {
 func (l *Loop) opened(g gnet.Conn, a *adoption) {
 	c := l.conns.add(g)
 	g.SetContext(c)
-	l.stats.open.Add(1)
-	l.stats.adopted.Add(1)
-	l.handler.OnOpen(c.handle(), a.Tag)
-	if len(a.Early) > 0 && c.state == open {
-		l.stats.in.Add(int64(len(a.Early)))
-		l.handler.OnData(c.handle(), a.Early)
+	l.stats.Opened()
+	l.handler.OnOpen(c.Handle(), a.Tag)
+	if len(a.Early) > 0 && c.State == slot.Open {
+		l.stats.In.Add(int64(len(a.Early)))
+		l.handler.OnData(c.Handle(), a.Early)
 	}
 }
 
 // Close implements loop.Loop.
 func (l *Loop) Close(h loop.Handle, code uint16) {
 	if c := l.conns.open(h); c != nil {
-		c.state, c.code = closing, code
+		c.Close(code)
 		l.conns.closing = append(l.conns.closing, c)
 	}
 }
 
 // condemn makes the loop cut c with err at the next settling.
 func (l *Loop) condemn(c *conn, err error) {
-	l.out.Drop(&c.piece)
-	c.state, c.err = closing, err
+	c.Condemn(err, &l.out)
 	l.conns.closing = append(l.conns.closing, c)
 }
 
@@ -114,12 +89,12 @@ func (l *Loop) finishClosing() bool {
 	for i := 0; i < len(l.conns.closing); i++ {
 		c := l.conns.closing[i]
 		switch {
-		case c.state != closing: // died in the meantime
-		case c.err != nil:
+		case c.State != slot.Closing: // died in the meantime
+		case c.Err != nil:
 			l.cut(c, true)
 		default:
 			l.flushOne(c)
-			if c.state == closing { // the write has not killed it
+			if c.State == slot.Closing { // the write has not killed it
 				l.hangUp(c)
 			}
 		}
@@ -142,24 +117,20 @@ func (l *Loop) cut(c *conn, reset bool) {
 // buried runs on the loop when gnet has given up the descriptor, possibly inside
 // a write. From here on the handle is dead.
 func (l *Loop) buried(c *conn, err error) {
-	if c.state == free || c.state == dead {
+	switch {
+	case err == nil:
+		err = loop.ErrStopped
+	case errors.Is(err, io.EOF):
+		err = io.EOF
+	default:
+		err = fmt.Errorf("connection failed: %w", err)
+	}
+	if !c.Bury(err, &l.out) {
 		return
 	}
-	switch {
-	case c.err != nil:
-	case c.state != open:
-		c.err = &loop.CloseError{Code: c.code}
-	case err == nil:
-		c.err = loop.ErrStopped
-	case errors.Is(err, io.EOF):
-		c.err = io.EOF
-	default:
-		c.err = fmt.Errorf("connection failed: %w", err)
-	}
-	l.out.Drop(&c.piece)
 	c.g.SetContext(nil)
-	c.g, c.state, c.slow = nil, dead, false
-	l.stats.open.Add(-1)
+	c.g = nil
+	l.stats.Open.Add(-1)
 	l.conns.dead = append(l.conns.dead, c)
 }
 
@@ -170,8 +141,8 @@ func (l *Loop) tellClosed() bool {
 	}
 	for i := 0; i < len(l.conns.dead); i++ {
 		c := l.conns.dead[i]
-		h, err := c.handle(), c.err
-		c.state, c.err, c.code = free, nil, 0
+		h, err := c.Handle(), c.Err
+		c.State, c.Err = slot.Free, nil
 		l.conns.spare = append(l.conns.spare, c)
 		l.handler.OnClose(h, err)
 	}
@@ -189,18 +160,18 @@ func emptied(list []*conn) []*conn {
 
 // hangUp shuts c's sending side, or waits for its bytes to leave first.
 func (l *Loop) hangUp(c *conn) {
-	c.state = waiting
+	c.State = slot.Waiting
 	l.shut(c)
 	now := loop.Now()
-	e := lingerer{c, c.gen, now + int64(l.cfg.Grace)}
+	e := lingerer{c, c.Gen, now + int64(l.cfg.Grace)}
 	l.linger.list = append(l.linger.list, e)
 	l.linger.due = min(l.linger.due, e.next(now))
 }
 
 // shut sends the FIN if all bytes are out.
 func (l *Loop) shut(c *conn) {
-	if c.state == waiting && c.g.OutboundBuffered() == 0 {
-		c.state = fin
+	if c.State == slot.Waiting && c.g.OutboundBuffered() == 0 {
+		c.State = slot.Fin
 		// An error means that the peer is gone, which the next read tells.
 		_ = unix.Shutdown(c.g.Fd(), unix.SHUT_WR)
 	}
@@ -224,7 +195,7 @@ const drainPoll = int64(20 * time.Millisecond)
 
 // next is when the connection is to be looked at again.
 func (e lingerer) next(now int64) int64 {
-	if e.c.state == waiting {
+	if e.c.State == slot.Waiting {
 		return min(e.deadline, now+drainPoll)
 	}
 	return e.deadline
@@ -237,11 +208,11 @@ func (l *Loop) sweep(now int64) {
 	keep := g.list[:0]
 	g.due = loop.Never
 	for _, e := range g.list {
-		if e.c.gen != e.gen || (e.c.state != waiting && e.c.state != fin) {
+		if e.c.Gen != e.gen || (e.c.State != slot.Waiting && e.c.State != slot.Fin) {
 			continue
 		}
 		if now >= e.deadline {
-			l.stats.expired.Add(1)
+			l.stats.Expired.Add(1)
 			l.cut(e.c, true)
 			continue
 		}
@@ -255,22 +226,5 @@ func (l *Loop) sweep(now int64) {
 	g.list = keep
 }
 
-// counters are loop.Stats as they are counted.
-type counters struct {
-	open, adopted, lost, overflows, expired, in, out atomic.Int64
-}
-
 // Stats implements loop.Loop.
-func (l *Loop) Stats() loop.Stats {
-	return loop.Stats{
-		Open:      l.stats.open.Load(),
-		Adopted:   l.stats.adopted.Load(),
-		Lost:      l.stats.lost.Load(),
-		Overflows: l.stats.overflows.Load(),
-		Expired:   l.stats.expired.Load(),
-		BytesIn:   l.stats.in.Load(),
-		BytesOut:  l.stats.out.Load(),
-		Late:      l.late.Summary(),
-		Took:      l.took.Summary(),
-	}
-}
+func (l *Loop) Stats() loop.Stats { return l.stats.Stats() }

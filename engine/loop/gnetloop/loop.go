@@ -38,6 +38,7 @@ import (
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/gnetlog"
 	"gamehoster/engine/loop/internal/arena"
+	"gamehoster/engine/loop/internal/slot"
 )
 
 // Loop is a loop.Loop. The fields below mu belong to any goroutine that holds
@@ -53,13 +54,11 @@ type Loop struct {
 	stalled []loop.Handle
 	linger  lingering
 	tick    schedule
-	late    loop.Lateness
-	took    loop.Times
 	inside  bool // a handler's method or the settling after it is running
 
 	timer, bell device
 	usher       usher
-	stats       counters
+	stats       slot.Tally
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed by Stop
@@ -233,13 +232,13 @@ func (e *events) OnTraffic(g gnet.Conn) gnet.Action {
 		if err != nil || len(p) == 0 {
 			return gnet.None
 		}
-		e.stats.in.Add(int64(len(p)))
-		if x.state != open { // the peer's last bytes before its own close
+		e.stats.In.Add(int64(len(p)))
+		if x.State != slot.Open { // the peer's last bytes before its own close
 			_, _ = g.Discard(-1)
 			return gnet.None
 		}
 		e.inside = true
-		e.handler.OnData(x.handle(), p)
+		e.handler.OnData(x.Handle(), p)
 		// Everything is taken each time, so gnet never copies a rest into its
 		// own buffer and p is always its read buffer.
 		_, _ = g.Discard(-1)

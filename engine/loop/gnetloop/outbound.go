@@ -1,6 +1,9 @@
 package gnetloop
 
-import "gamehoster/engine/loop"
+import (
+	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/internal/slot"
+)
 
 // Send implements loop.Loop.
 func (l *Loop) Send(h loop.Handle, frame []byte) {
@@ -8,37 +11,37 @@ func (l *Loop) Send(h loop.Handle, frame []byte) {
 	if c == nil || len(frame) == 0 {
 		return
 	}
-	held := c.piece.Len()
-	if c.slow {
+	held := c.Piece.Len()
+	if c.Slow {
 		held += c.g.OutboundBuffered()
 	}
 	if held+len(frame) > l.cfg.OutboundCap {
-		l.stats.overflows.Add(1)
+		l.stats.Overflows.Add(1)
 		l.condemn(c, loop.ErrOverflow)
 		return
 	}
-	l.out.Add(&c.piece, c.slot, frame)
+	l.out.Add(&c.Piece, c.Number, frame)
 }
 
 // flushOne writes what c has pending. It may be found dead afterwards.
 func (l *Loop) flushOne(c *conn) {
-	p := l.out.Take(&c.piece)
+	p := l.out.Take(&c.Piece)
 	if len(p) == 0 {
 		return
 	}
 	l.written += len(p)
 	// A failed write has closed the connection and told buried why.
 	_, _ = c.g.Write(p)
-	if c.state == open && c.g.OutboundBuffered() > 0 && !c.slow {
-		c.slow = true
-		l.stalled = append(l.stalled, c.handle())
+	if c.State == slot.Open && c.g.OutboundBuffered() > 0 && !c.Slow {
+		c.Slow = true
+		l.stalled = append(l.stalled, c.Handle())
 	}
 }
 
 // flush writes everything that is pending.
 func (l *Loop) flush() {
 	for i := range l.out.Runs() {
-		if c := l.conns.all[l.out.Owner(i)]; c.piece.StartsAt(i) {
+		if c := l.conns.all[l.out.Owner(i)]; c.Piece.StartsAt(i) {
 			l.flushOne(c)
 		}
 	}
@@ -47,7 +50,7 @@ func (l *Loop) flush() {
 
 // finishFlush counts what was written and reuses its memory.
 func (l *Loop) finishFlush() {
-	l.stats.out.Add(int64(l.written))
+	l.stats.Out.Add(int64(l.written))
 	l.written = 0
 	l.out.Reset()
 }
@@ -61,7 +64,7 @@ func (l *Loop) Flush() []loop.Handle {
 			if c.g.OutboundBuffered() > 0 {
 				keep = append(keep, h)
 			} else {
-				c.slow = false
+				c.Slow = false
 			}
 		}
 	}
@@ -72,5 +75,5 @@ func (l *Loop) Flush() []loop.Handle {
 // Stalled implements loop.Loop.
 func (l *Loop) Stalled(h loop.Handle) bool {
 	c := l.conns.open(h)
-	return c != nil && c.slow && c.g.OutboundBuffered() > 0
+	return c != nil && c.Slow && c.g.OutboundBuffered() > 0
 }

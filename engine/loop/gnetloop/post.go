@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/internal/slot"
 )
 
 // keepPosts is the longest queue whose memory is kept for reuse.
@@ -81,9 +82,9 @@ func (l *Loop) halt() {
 	l.inside = true
 	l.flush()
 	for _, c := range l.conns.all {
-		if c.state != free && c.state != dead {
-			if c.err == nil {
-				c.err = loop.ErrStopped
+		if c.State != slot.Free && c.State != slot.Dead {
+			if c.Err == nil {
+				c.Err = loop.ErrStopped
 			}
 			l.cut(c, false)
 		}

@@ -60,13 +60,13 @@ func (l *Loop) runTick(now int64) {
 		return
 	}
 	if wish <= now {
-		l.late.Record(wish, now)
+		l.stats.Late.Record(wish, now)
 		l.cfg.Late.Check(wish, now)
 	}
 	l.tick.wish, l.tick.prompt = loop.Never, false
 	next := l.handler.OnTick(now)
 	if wish > 0 {
-		l.took.Add(loop.Now() - now)
+		l.stats.Took.Add(loop.Now() - now)
 	}
 	l.tick.wish = min(l.tick.wish, next)
 }

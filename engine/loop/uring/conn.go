@@ -8,45 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop"
-	"gamehoster/engine/loop/internal/arena"
 	"gamehoster/engine/loop/internal/arrivals"
-)
-
-// state is where a connection's slot stands. Only open ones reach the handler.
-type state uint8
-
-const (
-	free    state = iota // the slot waits for a connection
-	open                 // the handler's
-	closing              // Close was called, or it is condemned with err set
-	waiting              // closed, bytes still wait for the socket
-	fin                  // closed, all bytes and the FIN are out
-	dead                 // OnClose is due, or the kernel still has operations on it
+	"gamehoster/engine/loop/internal/slot"
 )
 
 // conn is one slot of the table; slots are reused, generations are not.
 type conn struct {
-	fd    int // -1 when free
-	slot  uint32
-	gen   uint32
-	state state
+	slot.Slot
+	fd int // -1 when free
 
 	receiving, draining bool // what the kernel has not ended: opReceive, opRest
 	told                bool // OnClose has been called
 
-	slow bool   // named in stalled
-	code uint16 // of Close
-	err  error  // what OnClose is to say, if the loop decided it
-
-	piece arena.Piece // bytes of this tick
-	sent  []byte      // what the running flush sends
-	rest  backlog
+	sent []byte // what the running flush sends
+	rest backlog
 }
 
-func (c *conn) handle() loop.Handle { return loop.Handle(uint64(c.gen)<<32 | uint64(c.slot)) }
-func (c *conn) token(k kind) token  { return tokenOf(k, c.slot, c.gen) }
-func (c *conn) alive() bool         { return c.state != free && c.state != dead }
-func (c *conn) closeError() error   { return &loop.CloseError{Code: c.code} }
+func (c *conn) token(k kind) token { return tokenOf(k, c.Number, c.Gen) }
 
 // table finds connections by handle and by token.
 type table struct {
@@ -67,7 +45,7 @@ func (t *table) add(fd int) *conn {
 		block := make([]conn, slotsAtOnce)
 		for i := range block {
 			c := &block[i]
-			c.fd, c.slot = -1, uint32(len(t.all))
+			c.fd, c.Number = -1, uint32(len(t.all))
 			t.all = append(t.all, c)
 		}
 		for i := range block {
@@ -77,20 +55,18 @@ func (t *table) add(fd int) *conn {
 	n := len(t.spare) - 1
 	c := t.spare[n]
 	t.spare = t.spare[:n]
-	if c.gen++; c.gen == 0 { // no handle is ever zero
-		c.gen = 1
-	}
-	c.fd, c.state, c.told, c.err = fd, open, false, nil
+	c.Renew()
+	c.fd, c.told = fd, false
 	return c
 }
 
 // open returns the connection that h names if the handler may still use it.
 func (t *table) open(h loop.Handle) *conn {
-	slot, gen := uint32(h), uint32(h>>32)
-	if uint64(slot) >= uint64(len(t.all)) {
+	at := slot.Place(h)
+	if uint64(at) >= uint64(len(t.all)) {
 		return nil
 	}
-	if c := t.all[slot]; c.gen == gen && c.state == open {
+	if c := t.all[at]; c.Is(h) {
 		return c
 	}
 	return nil
@@ -98,7 +74,7 @@ func (t *table) open(h loop.Handle) *conn {
 
 // of returns the connection of a completion, nil if it is gone.
 func (t *table) of(k token) *conn {
-	if c := t.all[k.slot()]; c.state != free && c.gen&(1<<genBits-1) == k.gen() {
+	if c := t.all[k.slot()]; c.State != slot.Free && c.Gen&(1<<genBits-1) == k.gen() {
 		return c
 	}
 	return nil
@@ -108,17 +84,16 @@ func (t *table) of(k token) *conn {
 func (l *Loop) adopt(a *arrivals.Arrival) {
 	if !ready(a.FD, l.cfg.Unsent) {
 		_ = unix.Close(a.FD)
-		l.stats.lost.Add(1)
+		l.stats.Lost.Add(1)
 		l.cfg.Lost(a.Tag)
 		return
 	}
 	c := l.conns.add(a.FD)
-	l.stats.open.Add(1)
-	l.stats.adopted.Add(1)
-	l.handler.OnOpen(c.handle(), a.Tag)
-	if len(a.Early) > 0 && c.state == open {
-		l.stats.in.Add(int64(len(a.Early)))
-		l.handler.OnData(c.handle(), a.Early)
+	l.stats.Opened()
+	l.handler.OnOpen(c.Handle(), a.Tag)
+	if len(a.Early) > 0 && c.State == slot.Open {
+		l.stats.In.Add(int64(len(a.Early)))
+		l.handler.OnData(c.Handle(), a.Early)
 	}
 	l.listenTo(c)
 	l.settle()
@@ -159,9 +134,9 @@ func (l *Loop) received(e *completion) {
 	c.receiving = e.more()
 	id, filled := e.buffer()
 	if filled && e.result > 0 {
-		l.stats.in.Add(int64(e.result))
-		if c.state == open { // otherwise the peer's last bytes before its own close
-			l.handler.OnData(c.handle(), l.ring.buffer(id, int(e.result)))
+		l.stats.In.Add(int64(e.result))
+		if c.State == slot.Open { // otherwise the peer's last bytes before its own close
+			l.handler.OnData(c.Handle(), l.ring.buffer(id, int(e.result)))
 		}
 	}
 	if filled {
@@ -178,7 +153,7 @@ func (l *Loop) received(e *completion) {
 	}
 	switch {
 	case c.receiving:
-	case c.alive():
+	case c.Alive():
 		l.ring.publish() // the pool ran dry, or the queue overflowed
 		l.listenTo(c)
 		l.again = true
@@ -191,7 +166,7 @@ func (l *Loop) received(e *completion) {
 // cancelled runs for an operation that was to be ended and was not found, which is so
 // where it has just ended by itself.
 func (l *Loop) cancelled(e *completion) {
-	if c := l.conns.of(e.token); c != nil && c.state == dead && (c.receiving || c.draining) {
+	if c := l.conns.of(e.token); c != nil && c.State == slot.Dead && (c.receiving || c.draining) {
 		l.cancel(c)
 	}
 }
@@ -208,15 +183,14 @@ func (l *Loop) cancel(c *conn) {
 // Close implements loop.Loop.
 func (l *Loop) Close(h loop.Handle, code uint16) {
 	if c := l.conns.open(h); c != nil {
-		c.state, c.code = closing, code
+		c.Close(code)
 		l.conns.closing = append(l.conns.closing, c)
 	}
 }
 
 // condemn makes the loop cut c with err at the next settling.
 func (l *Loop) condemn(c *conn, err error) {
-	l.out.Drop(&c.piece)
-	c.state, c.err = closing, err
+	c.Condemn(err, &l.out)
 	l.conns.closing = append(l.conns.closing, c)
 }
 
@@ -227,7 +201,7 @@ func (l *Loop) finishClosing() bool {
 	}
 	list := l.conns.closing
 	for _, c := range list {
-		if c.state == closing && c.err == nil {
+		if c.State == slot.Closing && c.Err == nil {
 			l.flushOne(c)
 		}
 	}
@@ -235,8 +209,8 @@ func (l *Loop) finishClosing() bool {
 	// A send that failed has condemned its connection again.
 	for i := 0; i < len(l.conns.closing); i++ {
 		switch c := l.conns.closing[i]; {
-		case c.state != closing: // died in the meantime, or is there twice
-		case c.err != nil:
+		case c.State != slot.Closing: // died in the meantime, or is there twice
+		case c.Err != nil:
 			l.cut(c)
 		default:
 			l.hangUp(c)
@@ -257,19 +231,10 @@ func (l *Loop) cut(c *conn) {
 // bury makes c's handle dead and ends the operations on it. err is why, unless the loop
 // has a reason of its own.
 func (l *Loop) bury(c *conn, err error) {
-	if !c.alive() {
+	if !c.Bury(err, &l.out) {
 		return
 	}
-	switch {
-	case c.err != nil:
-	case c.state != open:
-		c.err = c.closeError()
-	default:
-		c.err = err
-	}
-	l.out.Drop(&c.piece)
-	c.state, c.slow = dead, false
-	l.stats.open.Add(-1)
+	l.stats.Open.Add(-1)
 	l.conns.dead = append(l.conns.dead, c)
 	l.conns.ending++
 	l.cancel(c)
@@ -282,9 +247,9 @@ func (l *Loop) tellClosed() bool {
 	}
 	for i := 0; i < len(l.conns.dead); i++ {
 		c := l.conns.dead[i]
-		err := c.err
-		c.err, c.told = nil, true
-		l.handler.OnClose(c.handle(), err)
+		err := c.Err
+		c.Err, c.told = nil, true
+		l.handler.OnClose(c.Handle(), err)
 		l.release(c)
 	}
 	l.conns.dead = emptied(l.conns.dead)
@@ -294,11 +259,11 @@ func (l *Loop) tellClosed() bool {
 // release closes the descriptor of a dead connection and frees its slot, once nobody
 // has to do with it any more.
 func (l *Loop) release(c *conn) {
-	if c.state != dead || !c.told || c.receiving || c.draining {
+	if c.State != slot.Dead || !c.told || c.receiving || c.draining {
 		return
 	}
 	_ = unix.Close(c.fd)
-	c.fd, c.state = -1, free
+	c.fd, c.State = -1, slot.Free
 	c.sent = nil
 	c.rest.drop()
 	l.conns.ending--
@@ -312,17 +277,17 @@ func emptied(list []*conn) []*conn {
 
 // hangUp shuts c's sending side, or waits for its bytes to leave first.
 func (l *Loop) hangUp(c *conn) {
-	c.state = waiting
+	c.State = slot.Waiting
 	l.shut(c)
 	deadline := loop.Now() + int64(l.cfg.Grace)
-	l.linger.list = append(l.linger.list, lingerer{c, c.gen, deadline})
+	l.linger.list = append(l.linger.list, lingerer{c, c.Gen, deadline})
 	l.linger.due = min(l.linger.due, deadline)
 }
 
 // shut sends the FIN if all bytes are out.
 func (l *Loop) shut(c *conn) {
-	if c.state == waiting && c.rest.len() == 0 {
-		c.state = fin
+	if c.State == slot.Waiting && c.rest.len() == 0 {
+		c.State = slot.Fin
 		// An error means that the peer is gone, which the next read tells.
 		_ = unix.Shutdown(c.fd, unix.SHUT_WR)
 	}
@@ -351,9 +316,9 @@ func (l *Loop) sweep(now int64) {
 	keep := g.list[:0]
 	for _, e := range g.list {
 		switch {
-		case e.c.gen != e.gen || (e.c.state != waiting && e.c.state != fin):
+		case e.c.Gen != e.gen || (e.c.State != slot.Waiting && e.c.State != slot.Fin):
 		case now >= e.deadline:
-			l.stats.expired.Add(1)
+			l.stats.Expired.Add(1)
 			l.cut(e.c)
 		default:
 			keep = append(keep, e)

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/internal/slot"
 )
 
 // backlog are the bytes that a socket has not taken.
@@ -43,21 +44,21 @@ func (l *Loop) Send(h loop.Handle, frame []byte) {
 	if c == nil || len(frame) == 0 {
 		return
 	}
-	if c.piece.Len()+c.rest.len()+len(frame) > l.cfg.OutboundCap {
-		l.stats.overflows.Add(1)
+	if c.Piece.Len()+c.rest.len()+len(frame) > l.cfg.OutboundCap {
+		l.stats.Overflows.Add(1)
 		l.condemn(c, loop.ErrOverflow)
 		return
 	}
-	l.out.Add(&c.piece, c.slot, frame)
+	l.out.Add(&c.Piece, c.Number, frame)
 }
 
 // flushOne queues what c has pending, behind what waits for its socket if there is any.
 func (l *Loop) flushOne(c *conn) {
-	p := l.out.Take(&c.piece)
+	p := l.out.Take(&c.Piece)
 	if len(p) == 0 {
 		return
 	}
-	l.stats.out.Add(int64(len(p)))
+	l.stats.Out.Add(int64(len(p)))
 	if c.rest.len() > 0 {
 		c.rest.add(p)
 		return
@@ -77,7 +78,7 @@ func (l *Loop) finishFlush() {
 func (l *Loop) Flush() []loop.Handle {
 	if n := l.out.Runs(); n > 0 {
 		for i := range n {
-			if c := l.conns.all[l.out.Owner(i)]; c.piece.StartsAt(i) {
+			if c := l.conns.all[l.out.Owner(i)]; c.Piece.StartsAt(i) {
 				l.flushOne(c)
 			}
 		}
@@ -86,7 +87,7 @@ func (l *Loop) Flush() []loop.Handle {
 	keep := l.stalled[:0]
 	for _, h := range l.stalled {
 		if c := l.conns.open(h); c != nil {
-			if c.slow = c.rest.len() > 0; c.slow {
+			if c.Slow = c.rest.len() > 0; c.Slow {
 				keep = append(keep, h)
 			}
 		}
@@ -98,7 +99,7 @@ func (l *Loop) Flush() []loop.Handle {
 // sent runs for a send of a flush that did not take everything.
 func (l *Loop) sent(e *completion) {
 	c := l.conns.of(e.token)
-	if c == nil || !c.alive() {
+	if c == nil || !c.Alive() {
 		return
 	}
 	n := int(max(e.result, 0))
@@ -113,9 +114,9 @@ func (l *Loop) sent(e *completion) {
 	if c.rest.len() == 0 {
 		return
 	}
-	if c.state == open && !c.slow {
-		c.slow = true
-		l.stalled = append(l.stalled, c.handle())
+	if c.State == slot.Open && !c.Slow {
+		c.Slow = true
+		l.stalled = append(l.stalled, c.Handle())
 	}
 	l.drain(c)
 }
@@ -133,7 +134,7 @@ func (l *Loop) drained(e *completion) {
 		return
 	}
 	c.draining = false
-	if !c.alive() {
+	if !c.Alive() {
 		l.release(c)
 		return
 	}
@@ -153,15 +154,7 @@ func (l *Loop) drained(e *completion) {
 // broke condemns a connection that a send failed on. One that is being closed already
 // keeps its reason.
 func (l *Loop) broke(c *conn, errno unix.Errno) {
-	err := c.err
-	switch {
-	case err != nil:
-	case c.state == open:
-		err = fmt.Errorf("connection failed: %w", errno)
-	default:
-		err = c.closeError()
-	}
-	l.condemn(c, err)
+	l.condemn(c, c.Reason(fmt.Errorf("connection failed: %w", errno)))
 }
 
 // Stalled implements loop.Loop.

@@ -65,6 +65,7 @@ import (
 
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/internal/arena"
+	"gamehoster/engine/loop/internal/slot"
 )
 
 // Loop is a loop.Loop. What is in mail is for any goroutine; everything else but the
@@ -92,9 +93,7 @@ type Loop struct {
 	dry     int          // receives that ended because the pool was empty
 
 	mail  mailbox
-	stats counters
-	late  loop.Lateness
-	took  loop.Times
+	stats slot.Tally
 
 	started atomic.Bool
 	prepare sync.Once
@@ -200,7 +199,7 @@ func (l *Loop) pin() {
 func (l *Loop) close() {
 	for _, a := range l.mail.close() {
 		_ = unix.Close(a.FD)
-		l.stats.lost.Add(1)
+		l.stats.Lost.Add(1)
 	}
 }
 
@@ -209,7 +208,7 @@ func (l *Loop) close() {
 // read is kept.
 func (l *Loop) abandon() {
 	for _, c := range l.conns.all {
-		if c.alive() {
+		if c.Alive() {
 			l.bury(c, l.broken)
 		}
 	}
@@ -359,13 +358,13 @@ func (l *Loop) timers() {
 	now := loop.Now()
 	if wish := l.wish; wish <= now || l.prompt {
 		if wish <= now {
-			l.late.Record(wish, now)
+			l.stats.Late.Record(wish, now)
 			l.cfg.Late.Check(wish, now)
 		}
 		l.wish, l.prompt = loop.Never, false
 		next := l.handler.OnTick(now)
 		if wish > 0 {
-			l.took.Add(loop.Now() - now)
+			l.stats.Took.Add(loop.Now() - now)
 		}
 		l.wish = min(l.wish, next)
 		l.settle()
@@ -390,9 +389,9 @@ func (l *Loop) Wake(at int64) {
 func (l *Loop) halt() {
 	l.Flush()
 	for _, c := range l.conns.all {
-		if c.state != free && c.state != dead {
-			if c.err == nil {
-				c.err = loop.ErrStopped
+		if c.State != slot.Free && c.State != slot.Dead {
+			if c.Err == nil {
+				c.Err = loop.ErrStopped
 			}
 			l.bury(c, nil)
 		}
@@ -405,22 +404,5 @@ func (l *Loop) halt() {
 	}
 }
 
-// counters are loop.Stats as they are counted.
-type counters struct {
-	open, adopted, lost, overflows, expired, in, out atomic.Int64
-}
-
 // Stats implements loop.Loop.
-func (l *Loop) Stats() loop.Stats {
-	return loop.Stats{
-		Open:      l.stats.open.Load(),
-		Adopted:   l.stats.adopted.Load(),
-		Lost:      l.stats.lost.Load(),
-		Overflows: l.stats.overflows.Load(),
-		Expired:   l.stats.expired.Load(),
-		BytesIn:   l.stats.in.Load(),
-		BytesOut:  l.stats.out.Load(),
-		Late:      l.late.Summary(),
-		Took:      l.took.Summary(),
-	}
-}
+func (l *Loop) Stats() loop.Stats { return l.stats.Stats() }
