@@ -12,7 +12,7 @@
 //	   |- direct    instances without sockets
 //	   |- bots      players; beat the driver of echo; rooms players of other servers
 //	   |- proc      processes on cores of their own, and what they took
-//	   |- limit     servers in C
+//	   |- limit     servers in C; bare a server of ours without a game
 //	   |- peer      programs of bench/peers
 //
 // Servers, bots and drivers are processes of their own: this program again, told by Part

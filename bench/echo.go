@@ -230,20 +230,6 @@ func beatCommand(ctx context.Context, transport string, hz, payload int) (*exec.
 	return cmd, err
 }
 
-// beatRun starts such a loop and drives it.
-func beatRun(ctx context.Context, transport string, split cores, spec beat.Spec, payload int) (_ *beat.Report, err error) {
-	cmd, err := beatCommand(ctx, transport, spec.Hz, payload)
-	if err != nil {
-		return nil, err
-	}
-	s, err := start(ctx, cmd, split.server...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	return drive(ctx, s, split, spec)
-}
-
 // report puts the case's figures into the section.
 func (c echoCase) report(s *report.Section, servers []echoServer, series pairs.Series) {
 	title := fmt.Sprintf("%d sockets at %d Hz", c.sockets, c.hz)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 
+	"gamehoster/bench/bare"
 	"gamehoster/bench/beat"
 	"gamehoster/bench/bots"
 	"gamehoster/bench/proc"
@@ -21,6 +22,7 @@ import (
 const (
 	roleDrive = "drive" // the clients of echo
 	roleBeat  = "beat"  // our own loops with nothing on them, the servers of echo
+	roleBare  = "bare"  // one of them with the traffic of a game
 	roleBots  = "bots"  // players
 	roleRooms = "rooms" // players of other servers
 	roleServe = "serve" // our own server
@@ -52,6 +54,17 @@ func Part(ctx context.Context, role, spec string, out io.Writer) error {
 			return fmt.Errorf("reading the spec of a beat server: %w", err)
 		}
 		srv, err := beat.NewServer(beat.ServerConfig{Addr: "127.0.0.1:0", Hz: s.Hz, Payload: s.Payload, Transport: s.Transport})
+		if err != nil {
+			return err
+		}
+		sayListening(out, srv.Addr())
+		return srv.Run(ctx)
+	case roleBare:
+		var s bareSpec
+		if err := json.Unmarshal([]byte(spec), &s); err != nil {
+			return fmt.Errorf("reading the spec of a bare server: %w", err)
+		}
+		srv, err := bare.New(bare.Config{Addr: "127.0.0.1:0", TickRate: s.TickRate, SendRate: s.SendRate, Crew: s.Crew, Payload: s.Payload, Loop: beat.Maker(s.Transport)})
 		if err != nil {
 			return err
 		}

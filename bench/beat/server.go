@@ -36,6 +36,9 @@ var makers = map[string]func(loop.Handler, loop.Config) loop.Loop{
 	"uring": func(h loop.Handler, c loop.Config) loop.Loop { return uring.New(h, c) },
 }
 
+// Maker makes loops of a transport; nil where there is none of the name.
+func Maker(transport string) func(loop.Handler, loop.Config) loop.Loop { return makers[transport] }
+
 // Transports are the names of the loops that there are.
 func Transports() []string { return slices.Sorted(maps.Keys(makers)) }
 
