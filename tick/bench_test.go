@@ -165,7 +165,7 @@ func BenchmarkMovers(b *testing.B) {
 // seeing is a machine whose view bodies see everything at no cost.
 type seeing struct{ *ticktest.Guest }
 
-func (s seeing) View(_, _, _, list, count uint32) (uint32, vm.Fault, bool) {
+func (s seeing) View(_, _, _, list, count uint32, fresh bool) (uint32, vm.Fault, bool) {
 	words := s.Bytes(list, int(4*count))
 	for i := range count {
 		words[4*i] |= 1

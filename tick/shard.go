@@ -129,7 +129,7 @@ type machine interface {
 	vm.Memory
 	Tick(base, input uint32) (vm.Fault, bool)
 	Start(base uint32) (vm.Fault, bool)
-	View(base, viewer, typ, list, count uint32) (done uint32, f vm.Fault, ok bool)
+	View(base, viewer, typ, list, count uint32, fresh bool) (done uint32, f vm.Fault, ok bool)
 	Close() error
 }
 

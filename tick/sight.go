@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"gamehoster/games/body"
 	"gamehoster/games/schema"
 )
 
@@ -83,6 +84,7 @@ type sight struct {
 	seen   set        // what the viewer that is looked at sees
 	list   []byte     // the machine's, records of what is to be judged
 	faults int        // of view bodies in this send
+	fresh  bool       // no view body has run in this send
 	broken []bool     // by type: the view body has failed too often in this send
 }
 
@@ -141,7 +143,7 @@ func (in *Instance) sight() *sight {
 	if g.in == in && g.sends == in.sends {
 		return g
 	}
-	g.in, g.sends, g.faults = in, in.sends, 0
+	g.in, g.sends, g.faults, g.fresh = in, in.sends, 0, true
 	clear(g.broken)
 	h := &in.history
 	g.always = g.always.room(h.slots)
@@ -342,13 +344,15 @@ func (g *sight) look(v *Viewer) set {
 
 // judge has the view body look at the first n records of the list. What it fails for
 // is out of view. After some failures it is not asked any more in this send, and
-// everything that it would have judged is.
+// everything that it would have judged is. The same holds for all view bodies when those
+// of a send have taken as much fuel together as a tick may.
 func (g *sight) judge(player uint32, typ, n int) {
 	in := g.in
 	s := in.shard
 	for from := 0; from < n; {
 		at := s.scratch.list + uint32(4*from)
-		done, f, ok := s.machine.View(in.base, player, uint32(typ), at, uint32(n-from))
+		done, f, ok := s.machine.View(in.base, player, uint32(typ), at, uint32(n-from), g.fresh)
+		g.fresh = false
 		if ok {
 			return
 		}
@@ -358,6 +362,11 @@ func (g *sight) judge(player uint32, typ, n int) {
 		in.fault(&f, in.tick, all)
 		if all {
 			g.broken[typ] = true
+			if f.Kind == body.FaultTickCap {
+				for i := range g.broken {
+					g.broken[i] = true
+				}
+			}
 			for i := from; i < n; i++ {
 				le.PutUint32(g.list[4*i:], 0)
 			}

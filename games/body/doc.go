@@ -28,12 +28,18 @@
 //
 // # Containment
 //
-// No body can hang or break its host. Each round of a loop takes fuel, and so do calls
-// that lead to others, functions that are large and looking for an object among many new
-// ones. A body run has a fixed amount of it, the same on both sides; rows and tables are
-// read in bounds; a use of null, an index outside a table and spent fuel end in a trap, with
-// the reason, the place, the body and the actor in the module's globals. The host
-// restores the instance and runs the tick again, telling the module what to skip.
+// No body can hang or break its host. Each round of a loop takes fuel for what it weighs,
+// and so do functions that are heavy with all that they call, and what the runtime finds to
+// be long: a search among many new objects, a division of numbers far apart. A body run
+// has a fixed amount of it, the same on both sides. On the server all runs of a tick, or
+// all judgements of a send, have one together, which also pays for what takes no fuel in
+// a run but is done for many objects; where it ends the instance does, so that no client
+// has to know.
+//
+// Rows and tables are read in bounds. A use of null, an index outside a table and spent
+// fuel end in a trap, with the reason, the place, the body and the actor in the module's
+// globals. The host restores the instance and runs the tick again, telling the module
+// what to skip.
 //
 // # Files that come from outside
 //

@@ -19,11 +19,20 @@ tree trees 4 x:f32
 
 // judge has view.js look at rows of a type; held ones are given as index*2+1.
 func (w *world) judge(viewer uint32, typ string, list ...uint32) ([]uint32, error) {
+	return w.judgeOf(viewer, typ, true, list...)
+}
+
+// judgeOf is judge for the first time in a send, if it is fresh, or a further one.
+func (w *world) judgeOf(viewer uint32, typ string, fresh bool, list ...uint32) ([]uint32, error) {
+	first := uint64(0)
+	if fresh {
+		first = 1
+	}
 	at := w.input + 2048
 	for i, v := range list {
 		w.mod.Memory().WriteUint32Le(at+uint32(4*i), v)
 	}
-	_, err := w.mod.ExportedFunction("view").Call(context.Background(), uint64(w.base), uint64(viewer), uint64(w.typeNamed(typ).Index), uint64(at), uint64(len(list)))
+	_, err := w.mod.ExportedFunction("view").Call(context.Background(), uint64(w.base), uint64(viewer), uint64(w.typeNamed(typ).Index), uint64(at), uint64(len(list)), first)
 	var out []uint32
 	for i := range list {
 		v, _ := w.mod.Memory().ReadUint32Le(at + uint32(4*i))
@@ -114,6 +123,42 @@ export function join(p) { p.team = p.id % 4; }
 	plain := compile(t, def, "-- rock.js --\nexport function update(r) { r.x++; }\n")
 	if plain.HasView || plain.Views != nil || newWorld(t, def, plain, worldOptions{}).mod.ExportedFunction("view") != nil {
 		t.Error("a game without view.js has views")
+	}
+}
+
+// TestViewCap checks that the judgements of a send have one budget together, whether they
+// take fuel one by one or are just many, and the next send another.
+func TestViewCap(t *testing.T) {
+	def := define(t, viewTypes)
+	for name, rule := range map[string]string{
+		"loops": "for (let i = 0; i < 20; i++) if (r.x < 0) return false; return true;",
+		"many":  "return viewer.x < r.x;",
+	} {
+		p, list := body.Compile(def, bodies("-- view.js --\nexport function rock(viewer, r) { "+rule+" }\n-- instance.server.js --\nexport function start() { while (game.rocks.spawn()); }\n"), body.Options{TickFuel: 100})
+		if p == nil {
+			t.Fatal(list)
+		}
+		w := newWorld(t, def, p, worldOptions{})
+		w.must(joinAll(1))
+		words := []uint32{0, 2, 4}
+		calls := 0
+		for fresh := true; ; fresh = false {
+			_, err := w.judgeOf(1, "rock", fresh, words...)
+			var f *faultErr
+			if errors.As(err, &f) && f.fault == body.FaultTickCap && f.body == "view.rock" {
+				break
+			}
+			if err != nil || calls > 1000 {
+				t.Fatalf("%s: %d calls, %v", name, calls, err)
+			}
+			calls++
+		}
+		if calls == 0 {
+			t.Errorf("%s: the first call is over the budget", name)
+		}
+		if _, err := w.judgeOf(1, "rock", true, words...); err != nil {
+			t.Errorf("%s: the next send: %v", name, err)
+		}
 	}
 }
 

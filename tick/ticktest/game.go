@@ -172,7 +172,7 @@ func (g *Guest) Tick(base, input uint32) (vm.Fault, bool) {
 }
 
 // View is vm.Machine's.
-func (g *Guest) View(base, viewer, typ, list, count uint32) (done uint32, f vm.Fault, ok bool) {
+func (g *Guest) View(base, viewer, typ, list, count uint32, fresh bool) (done uint32, f vm.Fault, ok bool) {
 	f, ok = g.guard(base, func(w *World) {
 		at := -1
 		for i := range g.game.Bodies {

@@ -19,7 +19,7 @@
 // The server module of a game with a view.js has one more function and one more
 // mutable global, which are called between ticks and write nothing but the list:
 //
-//	view(base i32, viewer i32, type i32, list i32, count i32)        global view_at i32
+//	view(base i32, viewer i32, type i32, list i32, count i32, fresh i32)        global view_at i32
 //
 //	list   count words u32, one for each object that is asked about:
 //	           31                                1   0
@@ -33,7 +33,9 @@
 // judged in its order; view_at is the index of the word that is being judged, so that
 // after a trap the caller knows which it was and can go on behind it. held is there
 // for the body, as view.js's third argument: what it holds can have a wider rim than
-// what is to come in. Each judgement has the fuel of one body run. fault_body is the
+// what is to come in. Each judgement has the fuel of one body run, and all of them up to
+// the next call with fresh, which is 1 in the first of a send, that of a tick; past it
+// the fault is that of a tick that is past its. fault_body is the
 // number of the view body, which follow on those that ticks run, and fault_actor the
 // object's id. There is no random() in a view: it is no part of a tick.
 //

@@ -65,7 +65,7 @@ type Machine struct {
 	fault       [4]api.Global // fault, fault_at, fault_body, fault_actor
 	clear       api.MutableGlobal
 	top         uint32 // first address that nothing is at yet
-	stack       [5]uint64
+	stack       [6]uint64
 }
 
 // ctx is what every call runs under; it is never cancelled.
@@ -148,11 +148,17 @@ func (m *Machine) Start(base uint32) (Fault, bool) {
 // package's documentation has it. On a fault it returns false and the number of
 // records that are judged; the next one is that which failed. Nothing of the block
 // has changed. A module without view bodies judges nothing and faults.
-func (m *Machine) View(base, viewer, typ, list, count uint32) (done uint32, f Fault, ok bool) {
+//
+// All calls up to the next fresh one, or the next tick, have one budget of fuel together,
+// as large as a tick's. It is spent when the fault is body.FaultTickCap.
+func (m *Machine) View(base, viewer, typ, list, count uint32, fresh bool) (done uint32, f Fault, ok bool) {
 	if m.view == nil || m.viewAt == nil {
 		return 0, Fault{Err: errNoView}, false
 	}
-	m.stack = [5]uint64{uint64(base), uint64(viewer), uint64(typ), uint64(list), uint64(count)}
+	m.stack = [6]uint64{uint64(base), uint64(viewer), uint64(typ), uint64(list), uint64(count)}
+	if fresh {
+		m.stack[5] = 1
+	}
 	if f, ok = m.call(m.view); ok {
 		return count, f, true
 	}

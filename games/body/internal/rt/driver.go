@@ -107,7 +107,7 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 	}
 	body = append(body, &ir.Eval{X: called})
 	if uses.fuel {
-		body = append(body, d.spend(ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: g.Fuel}), b.At))
+		body = append(body, d.spent(b))
 	}
 	block := &ir.Block{Label: out, Body: body}
 	if b.Server {
@@ -123,6 +123,11 @@ func (d *Driver) spend(n ir.Expr, at int) ir.Stmt {
 	return onServer(
 		&ir.SetGlobal{Global: d.rt.TickFuel, X: ir.Do(ir.SubI64, left, ir.Do(ir.ExtendU32, n))},
 		when(ir.Do(ir.LtI64, left, ir.Long(0)), &ir.Trap{Fault: d.capped, At: at}))
+}
+
+// spent takes what a body has taken of its own budget.
+func (d *Driver) spent(b Body) ir.Stmt {
+	return d.spend(ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: d.rt.Fuel}), b.At)
 }
 
 // spendFor takes the fuel for n times a weight, both I32. A row costs what all do.

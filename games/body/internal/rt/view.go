@@ -5,17 +5,20 @@ import (
 	"gamehoster/games/schema"
 )
 
-// View is the server's function (base, viewer, type, list, count) that has a view
+// View is the server's function (base, viewer, type, list, count, fresh) that has a view
 // body judge which objects of its type a player may see; nil where there is none.
 // The list has a word for each object in question: the index of its row, and below
 // that a bit that says whether the player holds it now, in whose place goes whether
-// it may be seen. view_at is the index of the word that is being judged.
+// it may be seen. view_at is the index of the word that is being judged. What views take
+// comes out of a budget that is as large as a tick's and full again when fresh is not zero.
 func (d *Driver) View() *ir.Func {
 	f := &ir.Func{Name: "view", Keep: true}
 	viewer, of, list, count := local("viewer", ir.I32), local("type", ir.I32), local("list", ir.I32), local("count", ir.I32)
+	fresh := local("fresh", ir.I32)
 	row := local("viewer_row", ir.I32)
-	f.Params = []*ir.Local{d.base, viewer, of, list, count}
+	f.Params = []*ir.Local{d.base, viewer, of, list, count, fresh}
 	f.Body = []ir.Stmt{
+		when(get(fresh), &ir.SetGlobal{Global: d.rt.TickFuel, X: ir.Long(uint64(d.budget.Tick))}),
 		&ir.SetGlobal{Global: d.rt.Seq, X: ir.Int(0)},
 		set(row, &ir.Call{Fn: d.rt.Find(d.rt.def.Player()), Args: []ir.Expr{get(d.base), get(viewer)}}),
 	}
@@ -38,10 +41,12 @@ func (d *Driver) judge(number int, b Body, viewer, list, count *ir.Local) []ir.S
 	i, word, row, seen := local("i", ir.I32), local("word", ir.I32), local("row", ir.I32), local("seen", ir.I32)
 	args := []ir.Expr{get(d.base), get(viewer), get(row), ir.Do(ir.AndI32, get(word), ir.Int(1))}
 	ask := []ir.Stmt{&ir.SetGlobal{Global: g.FaultActor, X: load(get(row), ir.At(schema.RowID))}}
+	judged := set(seen, ir.Do(ir.NeI32, &ir.Call{Fn: b.Fn, Args: args[:len(b.Fn.Params)]}, ir.Int(0)))
 	if d.uses(b.Fn).fuel {
-		ask = append(ask, &ir.SetGlobal{Global: g.Fuel, X: ir.Int(d.budget.Body)})
+		ask = append(ask, &ir.SetGlobal{Global: g.Fuel, X: ir.Int(d.budget.Body)}, judged, d.spent(b))
+	} else {
+		ask = append(ask, judged)
 	}
-	ask = append(ask, set(seen, ir.Do(ir.NeI32, &ir.Call{Fn: b.Fn, Args: args[:len(b.Fn.Params)]}, ir.Int(0))))
 	at := add(get(list), ir.Do(ir.ShlI32, get(i), ir.Int(2)))
 	body := []ir.Stmt{
 		&ir.SetGlobal{Global: g.ViewAt, X: get(i)},
@@ -54,6 +59,9 @@ func (d *Driver) judge(number int, b Body, viewer, list, count *ir.Local) []ir.S
 	}
 	return []ir.Stmt{
 		&ir.SetGlobal{Global: g.FaultBody, X: ir.Int(number)},
+		&ir.SetGlobal{Global: g.FaultActor, X: ir.Int(0)},
+		&ir.SetGlobal{Global: g.ViewAt, X: ir.Int(0)},
+		d.spendFor(get(count), ir.Int(visitWeight+d.rt.weights[b.Fn]), b.At),
 		set(i, ir.Int(0)),
 		while(ir.Do(ir.LtU32, get(i), get(count)), body...),
 	}
