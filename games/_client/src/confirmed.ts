@@ -2,7 +2,7 @@ import { CommandLog } from "./commandlog";
 import { ProtocolError, ResyncError } from "./errors";
 import { readField } from "./fields";
 import { FirstProvisional, InstanceType, PlayerType } from "./layout";
-import type { Memory } from "./memory";
+import { Memory } from "./memory";
 import { type Relayed, parseCommands, parseLeave } from "./messages";
 import { type Field, type Plan, type Type, sightOf } from "./plan";
 import type { Reader } from "./reader";
@@ -69,7 +69,8 @@ export class Confirmed {
 
 	private readonly plan: Plan;
 	private readonly runner: Runner;
-	private readonly before: World;
+	/** The state before a run, where what that makes and removes is undone. */
+	private readonly before: World | null;
 	private readonly row: Uint8Array;
 	private readonly rowView: DataView;
 	private readonly depth: number;
@@ -89,7 +90,7 @@ export class Confirmed {
 		this.plan = plan;
 		this.runner = runner;
 		this.world = new World(plan, mem);
-		this.before = new World(plan, mem);
+		this.before = plan.config.view ? new World(plan, new Memory(null, 64)) : null;
 		this.world.clear();
 		this.row = new Uint8Array(Math.max(...plan.types.map((t) => t.stride)));
 		this.rowView = new DataView(this.row.buffer);
@@ -305,10 +306,9 @@ export class Confirmed {
 	/** Runs the shared bodies up to `tick`. */
 	private run(tick: number): void {
 		const w = this.world;
-		const view = this.plan.config.view;
-		if (view) this.before.copyFrom(w);
+		this.before?.copyFrom(w);
 		while (w.tick !== tick) this.runner.tick(w, this.log.at((w.tick + 1) >>> 0));
-		if (!view) return;
+		if (!this.before) return;
 		w.dropProvisional();
 		w.restoreRemoved(this.before);
 	}

@@ -14,7 +14,11 @@ export interface Core {
 	sim: Sim | null;
 }
 
-/** Lays the worlds out in the module's memory or, without a module, in a plain buffer. */
+/**
+ * Lays the worlds out in the module's memory or, without a module, in a plain buffer.
+ * Only those that bodies run on are there, which are three: the module's memory has an
+ * end, at 256 MiB, and a world may have 64.
+ */
 export function makeCore(plan: Plan, exports: Exports | null, outbox: Outbox): Core {
 	const mem = exports ? new Memory(exports.memory, exports.heap.value as number) : new Memory(null, 64);
 	const sim = exports ? new Sim(plan, mem, exports) : null;

@@ -116,8 +116,8 @@ export interface Relayed extends Command {
 	tick: number;
 }
 
-/** A relay longer than this is no honest server's, and would take memory without bound. */
-const maxRelayed = 1 << 14;
+/** What a server keeps to be relayed; more would take memory without bound. */
+const maxRelayed = 1 << 15;
 
 /** Relayed commands of a send tick, sorted by tick, player and seq. */
 export function parseCommands(r: Reader, plan: Plan, sendTick: number): Relayed[] {

@@ -1,5 +1,5 @@
 import type { Confirmed } from "./confirmed";
-import type { Memory } from "./memory";
+import { Memory } from "./memory";
 import type { Outbox, Own } from "./outbox";
 import type { Plan } from "./plan";
 import type { Runner } from "./sim";
@@ -46,8 +46,9 @@ export class Predicted {
 	constructor(plan: Plan, mem: Memory, runner: Runner, outbox: Outbox) {
 		this.world = new World(plan, mem);
 		this.draft = new World(plan, mem);
-		this.old = new World(plan, mem);
-		this.oldDraft = new World(plan, mem);
+		const aside = new Memory(null, 64);
+		this.old = new World(plan, aside);
+		this.oldDraft = new World(plan, aside);
 		for (const w of [this.world, this.draft]) w.clear();
 		this.runner = runner;
 		this.outbox = outbox;

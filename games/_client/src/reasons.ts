@@ -22,6 +22,7 @@ const table: Record<number, [text: string, reconnects: boolean]> = {
 	1006: ["the connection was lost", true],
 	1008: ["this page sent too much at once", false],
 	1009: ["this page sent too much at once", false],
+	1011: ["the server failed, and what was played is lost", true],
 	4001: ["the game goes on in another window", false],
 	4002: ["the game has ended", false],
 	4003: ["you were removed from the game", false],

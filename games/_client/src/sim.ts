@@ -1,6 +1,6 @@
 import { GameError } from "./errors";
 import { AllActors, CommandNumber, CommandPlayer, CommandSeq, InputHeader, SkipSize } from "./layout";
-import type { Memory } from "./memory";
+import { Memory } from "./memory";
 import type { Plan } from "./plan";
 import type { Exports } from "./wasm";
 import { World } from "./world";
@@ -55,7 +55,7 @@ export class Sim implements Runner {
 		this.plan = plan;
 		this.mem = mem;
 		this.exports = exports;
-		this.start = new World(plan, mem);
+		this.start = new World(plan, new Memory(null, 64));
 	}
 
 	tick(w: World, commands: readonly Command[]): void {

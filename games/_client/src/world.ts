@@ -155,7 +155,7 @@ export class World {
 				const id = before.id(from);
 				if (this.find(t, id)) continue;
 				const row = this.insert(t, id, 0);
-				if (row) this.bytes.copyWithin(row, from, from + t.stride);
+				if (row) this.copy(before, from, row, t.stride);
 			}
 		}
 	}
