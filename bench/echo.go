@@ -182,16 +182,11 @@ func (c echoCase) measure(ctx context.Context, srv echoServer, split cores, roun
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(ctx, cmd, split.server...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.stop()) }()
 	spec := beat.Spec{Form: beat.Beat, Sockets: c.sockets, Hz: c.hz, Settle: time.Second / 2, Measure: 2 * time.Second}
 	if round == 0 {
 		spec.Calls = callsTime
 	}
-	r, err := drive(ctx, s, split, spec)
+	r, err := drive(ctx, cmd, split, spec)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", srv.name, err)
 	}
@@ -207,10 +202,15 @@ func (c echoCase) measure(ctx context.Context, srv echoServer, split cores, roun
 	return f, nil
 }
 
-// drive has the driver play on a server, in a process of its own.
-func drive(ctx context.Context, s *server, split cores, spec beat.Spec) (*beat.Report, error) {
+// drive starts a server and has the driver play on it, in a process of its own.
+func drive(ctx context.Context, cmd *exec.Cmd, split cores, spec beat.Spec) (r *beat.Report, err error) {
+	s, err := start(ctx, cmd, split.server...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
 	spec.Addr, spec.Watch = s.Addr.String(), []int{s.PID}
-	r, err := runClients(ctx, roleDrive, spec, split, beat.Read)
+	r, err = runClients(ctx, roleDrive, spec, split, beat.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -2,38 +2,13 @@ package beat
 
 import (
 	"context"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"gamehoster/bench/proc/proctest"
 	"gamehoster/engine"
 )
-
-// patience bounds every wait.
-const patience = 20 * time.Second
-
-// eventually waits for what nothing signals.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	next := time.NewTicker(time.Millisecond)
-	defer next.Stop()
-	for end := time.Now().Add(patience); !cond(); <-next.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(list)
-}
 
 // serve runs a beat server until stop.
 func serve(t *testing.T, transport string, hz int) (addr string, stop func()) {
@@ -42,15 +17,7 @@ func serve(t *testing.T, transport string, hz int) (addr string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	return s.Addr().String(), func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
-	}
+	return s.Addr().String(), proctest.Beside(t, s.Run)
 }
 
 func TestBeatOnEveryTransport(t *testing.T) {
@@ -92,14 +59,9 @@ func TestEcho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
+	stop := proctest.Beside(t, e.Run)
 	r, err := Drive(t.Context(), Spec{Addr: e.Addr().String(), Form: Echo, Sockets: 50, Hz: 50, Burst: true, Settle: 200 * time.Millisecond, Measure: time.Second})
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	stop()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +89,7 @@ func TestNotTheRightAnswers(t *testing.T) {
 		if err == nil {
 			t.Error("a server that has gone was not noticed")
 		}
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		t.Error("the driver did not see that the server has gone")
 	}
 }
@@ -170,10 +132,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}
 	}
 	run()
-	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	before := proctest.Now(t)
 	for range 3 {
 		run()
 	}
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
-	eventually(t, "descriptors close", func() bool { return openFiles(t) <= files })
+	proctest.NoMore(t, before)
 }

@@ -72,17 +72,8 @@ func Drive(ctx context.Context, s Spec) (*Report, error) {
 }
 
 func (d *driver) measure(ctx context.Context) (*Report, error) {
-	read := func() (all []proc.Usage, err error) {
-		for _, pid := range append([]int{os.Getpid()}, d.Watch...) {
-			u, err := proc.Read(pid)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, u)
-		}
-		return all, nil
-	}
-	before, err := read()
+	all := append([]int{os.Getpid()}, d.Watch...)
+	before, err := proc.ReadAll(all)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +82,7 @@ func (d *driver) measure(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	d.measuring = false
-	after, err := read()
+	after, err := proc.ReadAll(all)
 	if err != nil {
 		return nil, err
 	}

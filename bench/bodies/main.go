@@ -21,6 +21,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -65,7 +66,7 @@ func run(o options) (err error) {
 		return fmt.Errorf("loading the sample: %w", list)
 	}
 	r := &report{Peers: map[string]string{}, Labels: map[string]string{}, Block: g.Program.ServerLayout.Size}
-	if err := r.machine(o.root); err != nil {
+	if err := r.look(context.Background(), o.root); err != nil {
 		return err
 	}
 	for _, name := range []string{"asteroids", "pong"} {

@@ -2,19 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"gamehoster/bench/machine"
 )
 
 // report is a run's outcome.
@@ -47,41 +45,15 @@ type load struct {
 	Flying  float64 `json:"flying"`
 }
 
-func (r *report) machine(root string) error {
-	r.Date = time.Now().UTC().Format("2006-01-02")
-	r.Go = runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return fmt.Errorf("asking for the kernel's version: %w", err)
+func (r *report) look(ctx context.Context, root string) error {
+	f, err := machine.Look(ctx, root)
+	if err != nil {
+		return err
 	}
-	r.Kernel = unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
-	r.CPU = fmt.Sprintf("%s, %d processors", cpuModel(), runtime.NumCPU())
-	git := func(args ...string) string {
-		out, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
-		if err != nil {
-			return ""
-		}
-		return strings.TrimSpace(string(out))
-	}
-	r.Commit = git("rev-parse", "--short", "HEAD")
-	if r.Commit == "" {
-		r.Commit = "unknown"
-	} else if git("status", "--porcelain", "--untracked-files=no", "--", "games/body", "tick/vm", "bench") != "" {
-		r.Commit += " with changes"
-	}
+	r.Date, _, _ = strings.Cut(f.Date, " ")
+	r.Commit, r.Kernel, r.Go = f.Commit, f.Kernel, f.Go
+	r.CPU = fmt.Sprintf("%s, %d processors", f.CPU, f.Cores)
 	return nil
-}
-
-func cpuModel() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				return strings.TrimSpace(value)
-			}
-		}
-	}
-	return runtime.GOARCH
 }
 
 // target is something that must hold.

@@ -3,39 +3,15 @@ package bots
 import (
 	"context"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"gamehoster/bench/proc/proctest"
 	"gamehoster/engine"
 )
 
 const samples = "../../games/localhost"
-
-// patience bounds every wait.
-const patience = 20 * time.Second
-
-// eventually waits for what nothing signals.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	next := time.NewTicker(time.Millisecond)
-	defer next.Stop()
-	for end := time.Now().Add(patience); !cond(); <-next.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(list)
-}
 
 // serve runs a box with the sample games.
 func serve(t *testing.T) (addr string, stop func()) {
@@ -44,15 +20,7 @@ func serve(t *testing.T) (addr string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx) }()
-	return b.Addr().String(), func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("the box ended with %v", err)
-		}
-	}
+	return b.Addr().String(), proctest.Beside(t, b.Run)
 }
 
 func play(t *testing.T, s Spec) *Report {
@@ -157,11 +125,9 @@ func TestRoundsLeaveNothingBehind(t *testing.T) {
 		return r
 	}
 	run(1)
-	files := openFiles(t)
-	goroutines := runtime.NumGoroutine()
+	before := proctest.Now(t)
 	r := run(3)
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
-	eventually(t, "descriptors close", func() bool { return openFiles(t) <= files })
+	proctest.NoMore(t, before)
 	if len(r.Rounds) != 3 || r.Connection.Opened < 3*48 || len(r.Watch) != 1 || r.Watch[0].CPU <= 0 {
 		t.Errorf("%+v", r)
 	}
@@ -182,7 +148,7 @@ func TestACancelledRunEnds(t *testing.T) {
 	if _, err := Run(t.Context(), spec, nil); err != nil { // netpoll's own descriptors are there now
 		t.Fatal(err)
 	}
-	files := openFiles(t)
+	before := proctest.Now(t)
 	spec.Measure = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := Run(ctx, spec, func(p Progress) {
@@ -193,7 +159,7 @@ func TestACancelledRunEnds(t *testing.T) {
 	if err == nil {
 		t.Error("a cancelled run gave a report")
 	}
-	eventually(t, "descriptors close", func() bool { return openFiles(t) <= files })
+	proctest.NoMore(t, before)
 }
 
 func TestNobodyThere(t *testing.T) {

@@ -135,7 +135,7 @@ func (b *bot) receive(m []byte, now int64) error {
 		if err != nil {
 			return err
 		}
-		if b.seated && h.Tick == b.snapshot && wire.TickAfter(b.tick, h.Tick) {
+		if b.seated && h.Tick == b.snapshot && !wire.TickAfter(h.Tick, b.tick) {
 			return nil // the same again, as late commands have made it; a delta follows
 		}
 		b.snapshot = h.Tick
