@@ -108,9 +108,14 @@ func (e *encoding) all() {
 	var images *images
 	is, room, few, view := still, 0, false, e.in.shard.rules.view
 	buf, at := e.buf, 0
+	base, thin := e.base, e.thin
 	for i := range h.objects {
 		o := &h.objects[i]
-		if e.stamp(o) <= e.base {
+		stamp := o.sent
+		if thin {
+			stamp = o.whole
+		}
+		if stamp <= base {
 			if view {
 				e.pieces[i].is = still
 			}
@@ -119,7 +124,7 @@ func (e *encoding) all() {
 		if int(o.typ) != typ {
 			typ, images = int(o.typ), &h.images[o.typ]
 			f, is = e.fields(o), e.kind(o)
-			room, few = wire.MaxUvarint+f[0].Most()+spare, is == public && f[0].Few() && !e.thin
+			room, few = wire.MaxUvarint+f[0].Most()+spare, is == public && f[0].Few() && !thin
 		}
 		if is == still {
 			if view {
@@ -137,17 +142,19 @@ func (e *encoding) all() {
 			at = wire.PutUvarint(buf, at, o.id-last)
 			last, start = o.id, at
 			image := images.at(o.image)
-			if e.base < o.born {
+			if base < o.born {
 				at = len(f[0].AppendFull(buf[:at], image))
-			} else if few && o.before <= e.base {
+			} else if few && o.before <= base {
 				at = f[0].PutSet(buf, at, image, o.fields)
 			} else if old, ok := past.image(o.id); ok {
 				at = f[0].PutChanges(buf, at, image, old)
 			} else {
-				at = f[0].PutChanges(buf, at, image, h.imageAt(o, e.base))
+				at = f[0].PutChanges(buf, at, image, h.imageAt(o, base))
 			}
 		}
-		e.pieces[i] = piece{o.id, is, int32(start), int32(at)}
+		// Set one by one: as a whole it would be put together elsewhere and copied.
+		p := &e.pieces[i]
+		p.id, p.is, p.at, p.until = o.id, is, int32(start), int32(at)
 	}
 	e.buf, e.end = buf, at
 }

@@ -229,9 +229,10 @@ func (g *sight) fill(typ int, r *viewRules) {
 	for i := range n {
 		if c := to.cells[i]; c != noCell {
 			row := in.row(typ, i)
-			at := &to.start[c]
-			to.items[*at] = item{uint32(i), slots[i], r.x.of(row), r.y.of(row)}
-			*at++
+			// Set one by one: as a whole it would be put together elsewhere and copied.
+			it := &to.items[to.start[c]]
+			it.row, it.slot, it.x, it.y = uint32(i), slots[i], r.x.of(row), r.y.of(row)
+			to.start[c]++
 		}
 	}
 	copy(to.start[1:], to.start[:size])
