@@ -207,7 +207,7 @@ func (in *Instance) walk() {
 	h := &in.history
 	columns := in.columns()
 	b.fresh = b.fresh[:0]
-	rewound := in.timeline.rewound
+	undo, sends, rewound := &h.undo, in.sends, in.timeline.rewound
 	kept, objects := 0, h.objects
 	for i := range objects {
 		o := &objects[i]
@@ -236,8 +236,9 @@ func (in *Instance) walk() {
 				}
 			}
 			if x := c.sent.Changed(now, image); x != 0 {
-				o.before, o.sent, o.fields = o.sent, in.sends, x
-				in.replace(o, now, image)
+				o.before, o.sent, o.fields = o.sent, sends, x
+				o.undo = undo.push(image, now, o.id, sends, o.undo)
+				o.whole, h.newest = sends, sends
 			} else if c.whole != nil && c.whole.Differ(now, image) {
 				in.replace(o, now, image)
 			}
