@@ -221,7 +221,7 @@ func (c *compilation) link(layout *schema.Layout, pages uint32, roots ...*ir.Fun
 	g := &c.rt.Globals
 	globals := []*ir.Global{g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.Seq, g.Seed, g.Seeded, g.Tail}
 	if layout.Side == schema.OnServer {
-		globals = append(globals, g.TickFuel, g.Secret, g.Secreted)
+		globals = append(globals, g.TickFuel, g.Again, g.Secret, g.Secreted)
 		if slices.ContainsFunc(c.bodies, func(b rt.Body) bool { return b.Moment == rt.View }) {
 			globals = append(globals, g.ViewAt)
 		}

@@ -186,6 +186,39 @@ func TestTickCap(t *testing.T) {
 	}
 }
 
+// TestRerunCap checks that a tick which is run again and again ends when all its runs have
+// taken too much together, but not for one body that fails for all.
+func TestRerunCap(t *testing.T) {
+	def := define(t, "instance n:f64\nplayer 12 x:f32\n")
+	const endless = "export function update(p) { for (;;) game.n++; }\n"
+	for name, c := range map[string]struct {
+		text   string
+		faults int
+		cap    bool
+	}{
+		"one body":           {"-- player.js --\n" + endless, 9, false},
+		"two bodies":         {"-- player.js --\n" + endless + "-- player.server.js --\n" + endless, 15, true},
+		"two that fail soon": {strings.ReplaceAll("-- player.js --\n"+endless+"-- player.server.js --\n"+endless, "for (;;) game.n++", "game.players.find(99).x = 1"), 18, false},
+	} {
+		p, list := body.Compile(def, bodies(c.text), body.Options{BodyFuel: 1000, TickFuel: 4000})
+		if p == nil {
+			t.Fatal(list)
+		}
+		w := newWorld(t, def, p, worldOptions{})
+		w.must(joinAll(12))
+		for range 2 { // each tick has its own
+			skips, err := w.step(input{})
+			var f *faultErr
+			if capped := errors.As(err, &f) && f.fault == body.FaultTickCap; capped != c.cap || err != nil && !capped || len(skips) < c.faults-1 || len(skips) > c.faults {
+				t.Errorf("%s: %d faults, %v; want about %d", name, len(skips), err, c.faults)
+			}
+			if err != nil {
+				break
+			}
+		}
+	}
+}
+
 // TestLongWays checks that what takes long without a loop of its own takes fuel: to look for
 // an object among many that the tick made, long divisions, calls of helpers that are not
 // small, what is done for many objects, and many objects that come or go.

@@ -33,13 +33,13 @@
 // be long: a search among many new objects, a division of numbers far apart. A body run
 // has a fixed amount of it, the same on both sides. On the server all runs of a tick, or
 // all judgements of a send, have one together, which also pays for what takes no fuel in
-// a run but is done for many objects; where it ends the instance does, so that no client
-// has to know.
+// a run but is done for many objects; where a tick's ends the instance does, so that no
+// client has to know.
 //
 // Rows and tables are read in bounds. A use of null, an index outside a table and spent
 // fuel end in a trap, with the reason, the place, the body and the actor in the module's
 // globals. The host restores the instance and runs the tick again, telling the module
-// what to skip.
+// what to skip. What all those runs take together is bounded, too.
 //
 // # Files that come from outside
 //

@@ -244,6 +244,9 @@ func (e *emitter) stmt(s ir.Stmt) {
 }
 
 func (e *emitter) trap(fault uint32, at int) {
+	if !e.onClient() {
+		e.storeFuel() // the driver counts what a failed run took
+	}
 	e.c.I32(int32(fault))
 	e.c.Idx(wasm.OpGlobalSet, e.globals[e.Fault])
 	e.c.I32(int32(at))

@@ -49,6 +49,7 @@ type Driver struct {
 
 	base, input   *ir.Local
 	skips, skipAt *ir.Local
+	left          *ir.Local // I64: what is left for this run of a tick, if it is not the first
 }
 
 // NewDriver gives the driver of a game's bodies, which have their places in the list
@@ -56,7 +57,7 @@ type Driver struct {
 func NewDriver(r *Runtime, bodies []Body, budget Budget, capped uint32) *Driver {
 	return &Driver{
 		rt: r, bodies: bodies, budget: budget, capped: capped,
-		base: local("base", ir.I32), input: local("input", ir.I32), skips: local("skips", ir.I32), skipAt: local("skip_at", ir.I32),
+		base: local("base", ir.I32), input: local("input", ir.I32), skips: local("skips", ir.I32), skipAt: local("skip_at", ir.I32), left: local("left", ir.I64),
 	}
 }
 
@@ -96,9 +97,6 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 	if !uses.fuel && ir.Size(b.Fn.Body) <= inlineBody {
 		b.Fn.Keep, b.Fn.Inline = false, true // nothing in it can go on for long
 	}
-	if uses.fuel {
-		body = append(body, &ir.SetGlobal{Global: g.Fuel, X: ir.Int(d.budget.Body)})
-	}
 	if uses.random {
 		body = append(body, &ir.SetGlobal{Global: g.Seeded, X: ir.Int(0)})
 	}
@@ -107,7 +105,7 @@ func (d *Driver) run(number int, b Body, actor ir.Expr, args ...ir.Expr) ir.Stmt
 	}
 	body = append(body, &ir.Eval{X: called})
 	if uses.fuel {
-		body = append(body, d.spent(b))
+		body = append(body, d.spent(b), d.refuel())
 	}
 	block := &ir.Block{Label: out, Body: body}
 	if b.Server {
@@ -123,6 +121,12 @@ func (d *Driver) spend(n ir.Expr, at int) ir.Stmt {
 	return onServer(
 		&ir.SetGlobal{Global: d.rt.TickFuel, X: ir.Do(ir.SubI64, left, ir.Do(ir.ExtendU32, n))},
 		when(ir.Do(ir.LtI64, left, ir.Long(0)), &ir.Trap{Fault: d.capped, At: at}))
+}
+
+// refuel gives the next body its budget. Between runs it is whole, so that what is gone
+// of it behind a fault is what the body took that failed.
+func (d *Driver) refuel() ir.Stmt {
+	return &ir.SetGlobal{Global: d.rt.Fuel, X: ir.Int(d.budget.Body)}
 }
 
 // spent takes what a body has taken of its own budget.
@@ -206,14 +210,27 @@ func (d *Driver) Tick() *ir.Func {
 	return f
 }
 
+// rerunTicks is how many ticks' fuel all runs of a tick together may take after the first.
+// Each fault makes the host run a tick again, and there may be many.
+const rerunTicks = 4
+
 // begin sets up what holds for all bodies of a tick.
 func (d *Driver) begin() []ir.Stmt {
 	g := &d.rt.Globals
-	budget := []ir.Stmt{&ir.SetGlobal{Global: g.TickFuel, X: ir.Long(uint64(d.budget.Tick))}}
+	tick := ir.Long(uint64(d.budget.Tick))
+	// What the last run took, if this is the same tick again: of the tick's, and in the
+	// body that failed.
+	inBody := ir.Do(ir.ExtendI32, ir.Do(ir.SubI32, ir.Int(d.budget.Body), &ir.GetGlobal{Global: g.Fuel}))
+	spent := ir.Do(ir.AddI64, ir.Do(ir.SubI64, tick, &ir.GetGlobal{Global: g.TickFuel}), inBody)
+	budget := []ir.Stmt{
+		set(d.left, ir.Do(ir.SubI64, &ir.GetGlobal{Global: g.Again}, spent)),
+		&ir.SetGlobal{Global: g.Again, X: ir.Long(uint64(rerunTicks * d.budget.Tick))},
+		&ir.SetGlobal{Global: g.TickFuel, X: tick},
+	}
 	if d.rt.LogArea != nil {
 		budget = append(budget, &ir.SetGlobal{Global: g.LogUsed, X: ir.Int(0)}, &ir.SetGlobal{Global: g.LogLost, X: ir.Int(0)})
 	}
-	return []ir.Stmt{&ir.SetGlobal{Global: g.Seq, X: ir.Int(0)}, onServer(budget...)}
+	return []ir.Stmt{&ir.SetGlobal{Global: g.Seq, X: ir.Int(0)}, onServer(budget...), d.refuel()}
 }
 
 // inputs runs what the host filed for the tick.
@@ -229,8 +246,12 @@ func (d *Driver) inputs() []ir.Stmt {
 	server := each(1, d.leave(at), ir.Int(schema.LeaveSize))
 	server = append(server, d.settle(d.rt.def.Player())) // the seats of those who left are free for those who join
 	server = append(server, each(2, d.join(at), ir.Int(schema.JoinSize))...)
+	again := when(get(d.skips),
+		&ir.SetGlobal{Global: d.rt.Again, X: get(d.left)},
+		when(ir.Do(ir.LtI64, get(d.left), &ir.GetGlobal{Global: d.rt.TickFuel}), &ir.SetGlobal{Global: d.rt.TickFuel, X: get(d.left)}))
 	body := []ir.Stmt{
 		set(d.skips, count(0)),
+		onServer(again),
 		set(d.skipAt, add(get(d.input), ir.Int(schema.InputHeader))),
 		set(at, add(get(d.skipAt), ir.Do(ir.MulI32, get(d.skips), ir.Int(schema.SkipSize)))),
 		onServer(server...),

@@ -58,7 +58,7 @@ func load(t testing.TB, def *schema.Definition, r *rt.Runtime, side schema.Side,
 	linked, err := link.Link(link.Options{
 		Layout: m.layout, Fuel: g.Fuel, Fault: g.Fault, FaultAt: g.FaultAt, OutOfGas: 1, ToInt32: r.ToInt32(), Log: r.LogArea, MaxPages: 64,
 		Globals: []*ir.Global{
-			g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.TickFuel, g.Seq, g.Seed, g.Seeded, g.Secret, g.Secreted, g.Tail, g.ViewAt, g.LogUsed, g.LogLost,
+			g.Fault, g.FaultAt, g.FaultBody, g.FaultActor, g.Fuel, g.TickFuel, g.Again, g.Seq, g.Seed, g.Seeded, g.Secret, g.Secreted, g.Tail, g.ViewAt, g.LogUsed, g.LogLost,
 		},
 	}, roots...)
 	if err != nil {

@@ -42,6 +42,7 @@ type Globals struct {
 
 	Fuel     *ir.Global // what is left of the running body's budget
 	TickFuel *ir.Global // server: what is left of the tick's
+	Again    *ir.Global // server: what is left for running the tick again after faults
 	Seq      *ir.Global // of the running command; 0 in other bodies
 	Seed     *ir.Global // of the running body's random numbers, advanced by each
 	Seeded   *ir.Global // whether Seed is set
@@ -78,7 +79,7 @@ func New(def *schema.Definition) *Runtime {
 	return &Runtime{
 		Globals: Globals{
 			Fault: i32("fault", true), FaultAt: i32("fault_at", true), FaultBody: i32("fault_body", true), FaultActor: i32("fault_actor", true),
-			Fuel: i32("fuel", false), TickFuel: &ir.Global{Name: "tick_fuel", Type: ir.I64}, Seq: i32("seq", false),
+			Fuel: i32("fuel", false), TickFuel: &ir.Global{Name: "tick_fuel", Type: ir.I64}, Again: &ir.Global{Name: "again_fuel", Type: ir.I64}, Seq: i32("seq", false),
 			Seed: &ir.Global{Name: "seed", Type: ir.I64}, Seeded: i32("seeded", false),
 			Secret: &ir.Global{Name: "secret", Type: ir.I64}, Secreted: i32("secreted", false),
 			Tail: &ir.Global{Name: "tail", Type: ir.F64}, ViewAt: i32("view_at", true), LogUsed: i32("log_used", true), LogLost: i32("log_lost", true),

@@ -43,7 +43,7 @@ func (d *Driver) judge(number int, b Body, viewer, list, count *ir.Local) []ir.S
 	ask := []ir.Stmt{&ir.SetGlobal{Global: g.FaultActor, X: load(get(row), ir.At(schema.RowID))}}
 	judged := set(seen, ir.Do(ir.NeI32, &ir.Call{Fn: b.Fn, Args: args[:len(b.Fn.Params)]}, ir.Int(0)))
 	if d.uses(b.Fn).fuel {
-		ask = append(ask, &ir.SetGlobal{Global: g.Fuel, X: ir.Int(d.budget.Body)}, judged, d.spent(b))
+		ask = append(ask, d.refuel(), judged, d.spent(b))
 	} else {
 		ask = append(ask, judged)
 	}
