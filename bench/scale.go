@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"gamehoster/bench/direct"
 	"gamehoster/bench/machine"
 	"gamehoster/bench/pairs"
+	"gamehoster/bench/proc"
 	"gamehoster/bench/report"
 	"gamehoster/games"
 )
@@ -61,7 +63,12 @@ func scale(ctx context.Context, e *Env) (s *report.Section, err error) {
 func scaleDirect(ctx context.Context, e *Env, g *games.Game, s *report.Section) (err error) {
 	var list []pairs.Contestant
 	var names []string
+	taken := make([]float64, len(scaleRooms)) // MB
 	for i, n := range scaleRooms {
+		before, err := proc.Read(os.Getpid())
+		if err != nil {
+			return err
+		}
 		stage, err := direct.Open(g, direct.Options{Instances: n, Players: pilots, Lag: 2})
 		if err != nil {
 			return err
@@ -71,6 +78,11 @@ func scaleDirect(ctx context.Context, e *Env, g *games.Game, s *report.Section) 
 		for range scaleWarmUp {
 			scaleTick(stage)
 		}
+		after, err := proc.Read(os.Getpid())
+		if err != nil {
+			return err
+		}
+		taken[i] = float64(after.Resident-before.Resident) / (1 << 20)
 		e.Progress(.2 * float64(i+1) / float64(len(scaleRooms)))
 		names = append(names, fmt.Sprintf("%d instances", n))
 		list = append(list, pairs.Contestant{Name: names[i], Run: func(int) (pairs.Figures, error) { return scaleRound(stage) }})
@@ -80,12 +92,12 @@ func scaleDirect(ctx context.Context, e *Env, g *games.Game, s *report.Section) 
 		return err
 	}
 	parts := []string{"commands and acks", "rules", "commit and sends"}
-	table := report.Table{Title: "without sockets, a player's second", Columns: append([]string{"processor time", "to 100 instances"}, parts...)}
+	table := report.Table{Title: "without sockets, a player's second", Columns: append([]string{"processor time", "to 100 instances", "memory of all"}, parts...)}
 	where := &report.Stack{Unit: "µs", Parts: parts}
-	for _, name := range names {
+	for i, name := range names {
 		of := series[name]
 		s.Series["without sockets, "+name] = of
-		row := report.Row{Label: name, Ours: true, Cells: []report.Cell{report.Fig(of["all"], "µs"), report.Fig(series.Ratio(name, names[0], "all"), "")}}
+		row := report.Row{Label: name, Ours: true, Cells: []report.Cell{report.Fig(of["all"], "µs"), report.Fig(series.Ratio(name, names[0], "all"), ""), report.Fig(pairs.Spread{taken[i]}, "MB")}}
 		pile := report.Pile{Label: name}
 		for _, p := range parts {
 			row.Cells = append(row.Cells, report.Fig(of[p], "µs"))
@@ -96,6 +108,7 @@ func scaleDirect(ctx context.Context, e *Env, g *games.Game, s *report.Section) 
 	}
 	s.Tables = append(s.Tables, table)
 	s.Charts = append(s.Charts, report.Chart{Title: "Processor time of a player's second, without sockets", Stack: where})
+	s.Notes = append(s.Notes, "Memory says where the step is: as long as all instances fit into the processor's last cache, a tick finds them there; more than that come from memory in every tick.")
 	last := names[len(names)-1]
 	s.Targets = append(s.Targets, report.Target{What: fmt.Sprintf("without sockets, a player's processor time among %s, to that among %d", last, scaleRooms[0]), Got: series.Ratio(last, names[0], "all"), Bound: flat})
 	return nil
