@@ -71,6 +71,10 @@ func (l *listed) Message(m []byte) {
 // once in n/c sends, rounded up: nothing starves, and the budget is kept.
 func TestDeferredObjectsDoNotStarve(t *testing.T) {
 	const n = 100
+	sends := 600
+	if testing.Short() {
+		sends = 150
+	}
 	for _, budget := range []int{20, 100, 150, 333, 700, 1200} {
 		for _, lag := range []int{1, 3, 20} {
 			t.Run(fmt.Sprintf("%d bytes, acks %d behind", budget, lag), func(t *testing.T) {
@@ -84,7 +88,7 @@ func TestDeferredObjectsDoNotStarve(t *testing.T) {
 				bound := (n + max(1, budget/most) - 1) / max(1, budget/most)
 				worst := 0
 				var ticks []uint32
-				for send := range 600 {
+				for send := range sends {
 					sendTo(in, v, l)
 					ticks = append(ticks, l.tick)
 					if len(ticks) > lag {

@@ -210,7 +210,11 @@ func TestModelLong(t *testing.T) {
 			for range 8 {
 				m.join(rng.IntN(6) == 0)
 			}
-			for range *longTicks {
+			ticks := *longTicks
+			if testing.Short() {
+				ticks = min(ticks, 1000)
+			}
+			for range ticks {
 				m.step()
 			}
 			m.settle()

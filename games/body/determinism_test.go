@@ -9,7 +9,6 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"gamehoster/games/body"
-	"gamehoster/games/body/internal/gen"
 	"gamehoster/games/body/internal/replay"
 	"gamehoster/games/schema"
 )
@@ -23,14 +22,9 @@ var (
 	sampleTicks = lengths{1_000_000, 1_000_000, 1_000_000, 20_000}
 	probeTicks  = lengths{200_000, 20_000, 100_000, 20_000}
 	stressTicks = lengths{1_000_000, 50_000, 500_000, 20_000}
-	randomTicks = lengths{2500, 50, 500, 0} // of each game
 )
 
-const (
-	sumTicks    = 500 // between sums that are told
-	randomSums  = 50
-	randomGames = 400
-)
+const sumTicks = 500 // between sums that are told
 
 // checkEngines demands the same states of wazero's compiler and interpreter, of Node's
 // engine, of an arm64, and without the optimiser.
@@ -98,51 +92,5 @@ func TestEnginesAgree(t *testing.T) {
 		})
 	})
 	t.Run("random", enginesAgreeOnRandomGames)
-}
-
-func enginesAgreeOnRandomGames(t *testing.T) {
-	t.Parallel()
-	n := scaled(randomGames)
-	var list []*replay.Recording
-	var want [][]string
-	var seeds []uint64
-	for seed := uint64(1); len(list) < n; seed++ {
-		o := kindOf(seed)
-		o.Ticks = randomTicks.compiled
-		r, err := compileRandom(gen.New(seed, o), body.Options{BodyFuel: randomFuel})
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		rec := record(r.def, r.prog, randomTicks.compiled, randomSums, func(tick int) input { return r.inputs[tick] })
-		sums, err := replay.Run(rec, wazero.NewRuntimeConfigCompiler())
-		if err != nil {
-			continue // its start fails
-		}
-		list, want, seeds = append(list, rec), append(want, sums), append(seeds, seed)
-	}
-	begin := func(list []*replay.Recording, ticks int) (short []*replay.Recording) {
-		for _, r := range list {
-			short = append(short, first(r, ticks))
-		}
-		return short
-	}
-	took := map[string]time.Duration{}
-	for engine, run := range map[string]func() [][]string{
-		"node": func() [][]string { return elsewhere(t, inNode, list...) },
-		// Compiling each, which is emulated, too, takes most of the time.
-		"arm64": func() [][]string { return onARM(t, begin(list[:(n+3)/4], randomTicks.emulated)...) },
-		"interpreter": func() (sums [][]string) {
-			for _, r := range begin(list, randomTicks.interpreted) {
-				sums = append(sums, replayed(t, r, wazero.NewRuntimeConfigInterpreter()))
-			}
-			return sums
-		},
-	} {
-		began := time.Now()
-		for i, got := range run() {
-			agree(t, fmt.Sprintf("seed %d: %s", seeds[i], engine), randomSums, want[i], got)
-		}
-		took[engine] = time.Since(began).Round(time.Second)
-	}
-	t.Logf("%d games of %+v ticks each, on the other engines in %v", n, randomTicks, took)
+	t.Run("many random", enginesAgreeOnManyRandomGames)
 }

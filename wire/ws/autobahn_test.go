@@ -385,6 +385,9 @@ func TestAutobahnCases(t *testing.T) {
 
 func (c *conformance) runAll(t *testing.T, rng *rand.Rand, seed uint64) {
 	c.run(t, "as sent", c.steps, true)
+	if c.large && testing.Short() {
+		return
+	}
 	all := bytes.Join(c.steps, nil)
 	c.run(t, "whole", steps(all), false)
 	cut := func(left int) int { return min(1+rng.IntN(30000), left) }

@@ -18,9 +18,14 @@ var numbers = []string{
 	"Infinity", "NaN", "-0", "-1", "-2", "-3", "-0.5", "-128", "-129", "-2147483648", "-2147483649", "-1e9", "-Infinity",
 }
 
+// small are literals that make denormals of what they are multiplied with, or end in them.
+var small = []string{"5e-324", "1e-310", "3e-308", "1e-40", "1e-45", "2e-38", "1e-160", "1e-20", "NaN", "Infinity", "-0", "0"}
+
 func (s *scope) literal() *Node {
 	text := s.pick(numbers...)
-	if s.chance(50) {
+	if s.o.Edges && s.chance(40) {
+		text = s.pick(small...)
+	} else if s.chance(50) {
 		text = strconv.Itoa(s.r.IntN(12))
 	}
 	if s.server && s.o.Marks && s.chance(60) {

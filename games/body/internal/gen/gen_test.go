@@ -15,15 +15,20 @@ var kinds = map[string]gen.Options{
 	"faults": {Faults: true},
 	"shared": {Shared: true, Faults: true},
 	"marks":  {Marks: true},
+	"edges":  {Edges: true},
 	"large":  {Size: 120},
 }
 
 // TestGamesCompile checks that what is made is well typed.
 func TestGamesCompile(t *testing.T) {
+	n := uint64(150)
+	if testing.Short() {
+		n = 15
+	}
 	for name, o := range kinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(150) {
+			for seed := range n {
 				g := gen.New(seed, o)
 				def, list := games.ParseDefinition("random", []byte(g.Definition()))
 				if list.Failed() {

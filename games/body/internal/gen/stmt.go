@@ -161,12 +161,32 @@ func (s *scope) store() *Node {
 			return statement(p.text+" = @;", node(Fixed, "(@ ? @ : @)", s.condition(1), s.str(2), s.str(1)))
 		}
 		return statement(p.text + " = " + quote(s.textLiteral(f.len)) + ";")
+	case s.o.Edges && !f.kind.Integer() && s.readable(f) && s.chance(60):
+		return s.edge(p)
 	case s.readable(f) && s.chance(20):
 		return statement(p.text + s.pick("++", "--") + ";")
 	case s.readable(f):
 		return statement(p.text+" "+s.pick("=", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>>=")+" @;", s.number(3))
 	}
 	return statement(p.text+" = @;", s.number(3))
+}
+
+// edge has a field of f32 or f64 be a denormal, or no number, now and then.
+func (s *scope) edge(p place) *Node {
+	least, tiny := "5e-324", s.pick("1e-310", "3e-308", "4e-322")
+	if p.field.kind == schema.F32 {
+		least, tiny = "1e-45", s.pick("1e-40", "2e-38", "1e-43")
+	}
+	x := p.text
+	switch s.r.IntN(4) {
+	case 0: // down to nothing, and again
+		return statement(fmt.Sprintf("%s = %s * %s || random() * %s;", x, x, s.pick("0.5", "0.3", "-0.75"), tiny))
+	case 1: // a number, none, a number
+		return statement(fmt.Sprintf("%s = %s !== %s ? @ : @ / (%s - %s);", x, x, x, x, x), s.number(2), s.number(2))
+	case 2:
+		return statement(fmt.Sprintf("%s = @ * %s + %s;", x, tiny, least), s.number(2))
+	}
+	return statement(fmt.Sprintf("%s = Math.min(%s, @ %s) * @ %s %s;", x, x, s.pick("/ "+tiny, "* "+tiny), s.pick("+", "-"), least), s.number(2), s.number(1))
 }
 
 // choice is if, with or without else.

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ type Options struct {
 	Shared bool // shared fields only
 	Calm   bool // no body closes or ends the game, or removes players
 	Marks  bool // whatever is the server's only has Mark or one of MarkNumbers in it
+	Edges  bool // more fields of f32 and f64, and numbers whose arithmetic is special in them
 	Size   int  // about so many statements; 0 for 8
 	Ticks  int  // that the script is for; 0 for a few
 }
@@ -153,6 +155,12 @@ func (m *maker) field(of *typ) *field {
 	default:
 		f.kind, f.ref = schema.Ref, 1+m.r.IntN(len(m.types)-1)
 	}
+	if m.o.Edges && f.kind.Integer() && m.chance(60) {
+		f.kind = schema.F32
+		if m.chance(50) {
+			f.kind = schema.F64
+		}
+	}
 	if !m.o.Shared {
 		switch n := m.r.IntN(10); {
 		case n < 2:
@@ -233,6 +241,8 @@ func (m *maker) send(tick int, player, seq uint32) *Event {
 			e.Texts[f.name] = cut(m.word(), f.len)
 		case f.kind == schema.Ref:
 			e.Values[f.name] = float64(m.r.IntN(24))
+		case m.o.Edges && !f.kind.Integer() && m.chance(60):
+			e.Values[f.name] = edges[m.r.IntN(len(edges))]
 		case f.kind.Integer() || m.chance(50):
 			e.Values[f.name] = float64(m.r.IntN(300) - 100)
 		default:
@@ -240,6 +250,13 @@ func (m *maker) send(tick int, player, seq uint32) *Event {
 		}
 	}
 	return e
+}
+
+// edges are what players send in games with edges: denormals of both kinds of fields,
+// ends of ranges, and numbers that are none, of a kind that JavaScript has no word for.
+var edges = [...]float64{
+	5e-324, -1e-310, 2.2250738585072009e-308, 1e-40, -1.401298464324817e-45, 1.1754942106924411e-38, 1e-160, math.Copysign(0, -1),
+	math.MaxFloat64, -math.MaxFloat32, math.Inf(1), math.Inf(-1), math.Float64frombits(0xfff4_0000_dead_beef), math.Float64frombits(0x7ff8_1234_5678_9abc),
 }
 
 // definition is gamehoster-game.json.

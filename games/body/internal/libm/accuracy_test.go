@@ -20,7 +20,7 @@ func TestAccuracy(t *testing.T) {
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
 				m := start(t, compile(t, f), wazero.NewRuntimeConfig())
-				args := arguments(f, rand.New(rand.NewPCG(1, uint64(len(f.name)))), *points)
+				args := arguments(f, rand.New(rand.NewPCG(1, uint64(len(f.name)))), scaled(*points))
 				var line string
 				if f.exact {
 					line = checkExact(t, m, f, args)

@@ -86,10 +86,10 @@ func TestEngines(t *testing.T) {
 	compiler := start(t, c, wazero.NewRuntimeConfig())
 	interpreter := start(t, c, wazero.NewRuntimeConfigInterpreter())
 	args := map[string][]float64{}
-	r := rand.New(rand.NewPCG(7, 8))
+	r, n := rand.New(rand.NewPCG(7, 8)), scaled(100000)
 	for _, f := range functionsTested {
-		list := arguments(f, r, 100000)
-		args[f.name] = list[:100000*f.args]
+		list := arguments(f, r, n)
+		args[f.name] = list[:n*f.args]
 	}
 	module, text, own := runNode(t, c, functionsTested, args)
 	for _, f := range functionsTested {

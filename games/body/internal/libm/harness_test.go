@@ -25,6 +25,14 @@ import (
 
 var points = flag.Int("points", 12000, "arguments per function in the tests of accuracy")
 
+// scaled is a twentieth of a number of arguments where tests are to be short.
+func scaled(n int) int {
+	if testing.Short() {
+		return n / 20
+	}
+	return n
+}
+
 // function is one that the tests call as bodies do: by an expression of x, y
 // and z.
 type function struct {

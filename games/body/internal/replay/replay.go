@@ -33,6 +33,7 @@ type Recording struct {
 	Head
 	Code   []byte // the module
 	Inputs []byte
+	Look   func(block []byte) // if set, sees the state after each tick of Run
 }
 
 // Head is what the other parts of a recording need to be understood.
@@ -143,6 +144,9 @@ func Run(r *Recording, config wazero.RuntimeConfig) (sums []string, err error) {
 		if err := p.step(in); err != nil {
 			return nil, fmt.Errorf("replaying tick %d: %w", t, err)
 		}
+		if r.Look != nil {
+			r.Look(p.block())
+		}
 		p.sum()
 		if t%r.Every == 0 {
 			sums = append(sums, fmt.Sprintf("%08x%08x", p.high, p.low))
@@ -166,7 +170,7 @@ func (p *player) step(in []byte) error {
 		if err == nil {
 			return nil
 		}
-		if p.mod.ExportedGlobal("fault").Get() == uint64(body.FaultNone) {
+		if f := body.Fault(p.mod.ExportedGlobal("fault").Get()); f == body.FaultNone || f == body.FaultTickCap {
 			return err
 		}
 		copy(p.block(), p.before)
