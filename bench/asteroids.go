@@ -70,6 +70,21 @@ func crewSpec(crews int, settle, measure time.Duration) bots.Spec {
 	return bots.Spec{Bots: players, Commands: crewCommands, Connect: time.Duration(players) * time.Millisecond / 2, Settle: settle, Measure: measure}
 }
 
+// pairSpec is how they play beside others. System calls are counted in the first round.
+func pairSpec(round int) bots.Spec {
+	s := crewSpec(pairCrews, 3*time.Second/2, 3*time.Second)
+	if round == 0 {
+		s.Calls = callsTime
+	}
+	return s
+}
+
+// botsTurn is what a turn with bots gave.
+func botsTurn(r *bots.Report) pairs.Figures {
+	sends := r.Received["delta"].Messages
+	return besides(r.Spec.Bots, r.Watch[0], sends, r.BytesIn, r.Late, r.RoundTrip).with(r.Bots, r.Calls, float64(sends)/r.Seconds)
+}
+
 // crewPairs compares with other servers of the same game.
 func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Section) (err error) {
 	const players = pairCrews * crewSize
@@ -77,23 +92,18 @@ func crewPairs(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 	names := beat.Transports()
 	for _, t := range names {
 		list = append(list, pairs.Contestant{Name: "gamehoster, " + t, Run: func(round int) (f pairs.Figures, err error) {
-			spec := crewSpec(pairCrews, 3*time.Second/2, 3*time.Second)
-			if round == 0 {
-				spec.Calls = callsTime
-			}
-			r, err := crewRun(ctx, h, t, split, spec, nil)
+			r, err := crewRun(ctx, h, t, split, pairSpec(round), nil)
 			if err != nil {
 				return nil, err
 			}
-			sends := r.Received["delta"].Messages
-			return besides(players, r.Watch[0], sends, r.BytesIn, r.Late, r.RoundTrip).with(r.Bots, r.Calls, float64(sends)/r.Seconds), nil
+			return botsTurn(r.Report), nil
 		}})
 	}
 	// The last one is uring, where there is more than one.
 	best := "gamehoster, " + names[len(names)-1]
 	bare := "nothing but the loop, " + names[len(names)-1]
-	list = append(list, pairs.Contestant{Name: bare, Run: func(int) (pairs.Figures, error) {
-		return bareRun(ctx, h, names[len(names)-1], split, crewSpec(pairCrews, 3*time.Second/2, 3*time.Second))
+	list = append(list, pairs.Contestant{Name: bare, Run: func(round int) (pairs.Figures, error) {
+		return bareRun(ctx, h, names[len(names)-1], split, pairSpec(round))
 	}})
 	dir, err := os.MkdirTemp("", "gamehoster-bench-")
 	if err != nil {
@@ -218,7 +228,7 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 	most := 0.0
 	for i, crews := range sweepCrews {
 		from, width := .5+.5*float64(i)/float64(len(sweepCrews)), .5/float64(len(sweepCrews))
-		r, err := crewRun(ctx, h, autoTransport, split, crewSpec(crews, 3*time.Second, 6*time.Second), func(p bots.Progress) { e.Progress(from + width*p.Part) })
+		r, err := crewRun(ctx, h, autoTransport, split, crewSpec(crews, 2*time.Second, 5*time.Second), func(p bots.Progress) { e.Progress(from + width*p.Part) })
 		if err != nil {
 			return err
 		}

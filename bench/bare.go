@@ -44,5 +44,5 @@ func bareRun(ctx context.Context, h hosted, transport string, split cores, spec 
 	if err != nil {
 		return nil, err
 	}
-	return besides(spec.Bots, r.Watch[0], r.Received["delta"].Messages, r.BytesIn, r.Late, r.RoundTrip).with(r.Bots, nil, 0), nil
+	return botsTurn(r), nil
 }
