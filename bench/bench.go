@@ -11,6 +11,7 @@
 //	   |- machine   facts, processor time
 //	   |- direct    instances without sockets
 //	   |- bots      players; beat the driver of echo; rooms players of other servers
+//	   |- lone      a loop behind a door: the servers of beat and bare
 //	   |- proc      processes on cores of their own, and what they took
 //	   |- limit     servers in C; bare a server of ours without a game
 //	   |- peer      programs of bench/peers

@@ -19,22 +19,18 @@
 package bare
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
-	"sync"
 	"time"
 
-	"gamehoster/engine/door"
+	"gamehoster/bench/lone"
 	"gamehoster/engine/loop"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"
 )
 
-// Config says how a Server runs.
+// Config says how a server runs.
 type Config struct {
 	Addr     string // host:port; port 0 takes any free one
 	TickRate int    // of the game that it stands for, Hz, a multiple of SendRate
@@ -55,14 +51,8 @@ const slotSpacing = 2 * time.Millisecond
 // player is what every bot is told it is; they do not meet.
 const player = 1
 
-// Server is a loop behind its door.
-type Server struct {
-	door *door.Door
-	loop loop.Loop
-}
-
 // New opens the port.
-func New(c Config) (*Server, error) {
+func New(c Config) (*lone.Server, error) {
 	if c.TickRate < 1 || c.SendRate < 1 || c.TickRate%c.SendRate != 0 || c.Crew < 1 || c.Payload < MinPayload || c.Payload > 125 || c.Loop == nil {
 		return nil, fmt.Errorf("a bare server with %d ticks and %d sends a second of %d bytes to crews of %d", c.TickRate, c.SendRate, c.Payload, c.Crew)
 	}
@@ -77,40 +67,9 @@ func New(c Config) (*Server, error) {
 	w := wire.Welcome{Player: player, TickRate: uint16(c.TickRate), SendRate: uint16(c.SendRate)}
 	h.hello = ws.AppendFrame(nil, ws.OpBinary, w.Append(nil))
 	h.hello = ws.AppendFrame(h.hello, ws.OpBinary, wire.Snapshot{}.Append(nil))
-	s := &Server{loop: c.Loop(h, loop.Config{Log: c.Log})}
-	h.loop = s.loop
-	var err error
-	if s.door, err = door.Open(door.Config{Addr: c.Addr, Router: s, Engines: 1, Log: c.Log}); err != nil {
-		return nil, fmt.Errorf("opening the bare server: %w", err)
-	}
-	return s, nil
-}
-
-// Addr is where it listens.
-func (s *Server) Addr() netip.AddrPort { return s.door.Addr() }
-
-// Route takes every upgrade. It makes a Server a door.Router.
-func (s *Server) Route(req *ws.Request, _ netip.AddrPort) door.Decision {
-	return door.Decision{
-		Response: ws.AppendResponse(nil, req.Key, ""),
-		Target:   door.TargetFunc(func(fd int, early []byte) error { return s.loop.Adopt(fd, early, 0) }),
-	}
-}
-
-// Run serves until the context ends.
-func (s *Server) Run(ctx context.Context) error {
-	var running sync.WaitGroup
-	failed := make(chan error, 1)
-	running.Go(func() { failed <- s.loop.Run() })
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	err = errors.Join(err, s.door.Close())
-	s.loop.Stop()
-	running.Wait()
-	return err
+	l := c.Loop(h, loop.Config{Log: c.Log})
+	h.loop = l
+	return lone.Open(c.Addr, l, c.Log)
 }
 
 // place is where a socket is in the handler's slots.

@@ -1,18 +1,14 @@
 package beat
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"gamehoster/engine/door"
+	"gamehoster/bench/lone"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/gnetloop"
 	"gamehoster/engine/loop/uring"
@@ -20,7 +16,7 @@ import (
 	"gamehoster/wire/ws"
 )
 
-// ServerConfig says how a Server runs.
+// ServerConfig says how a server runs.
 type ServerConfig struct {
 	Addr    string // host:port; port 0 takes any free one
 	Hz      int    // beats a second, 1 to 1000
@@ -42,17 +38,11 @@ func Maker(transport string) func(loop.Handler, loop.Config) loop.Loop { return 
 // Transports are the names of the loops that there are.
 func Transports() []string { return slices.Sorted(maps.Keys(makers)) }
 
-// Server is the form beat on one loop of the engine, behind its door.
-type Server struct {
-	door *door.Door
-	loop loop.Loop
-}
-
 // maxMessage is the most bytes that a client may send at once.
 const maxMessage = 4096
 
 // NewServer opens the port.
-func NewServer(c ServerConfig) (*Server, error) {
+func NewServer(c ServerConfig) (*lone.Server, error) {
 	if c.Hz < 1 || c.Hz > 1000 || c.Payload < MinPayload || c.Payload > 1<<16 {
 		return nil, fmt.Errorf("a beat server with %d beats a second of %d bytes", c.Hz, c.Payload)
 	}
@@ -63,40 +53,9 @@ func NewServer(c ServerConfig) (*Server, error) {
 	h := &handler{period: int64(time.Second) / int64(c.Hz), at: map[loop.Handle]int{}}
 	h.frame = ws.AppendFrame(nil, ws.OpBinary, make([]byte, c.Payload))
 	h.payload = h.frame[ws.HeaderSize(c.Payload):]
-	s := &Server{loop: mk(h, loop.Config{Log: c.Log})}
-	h.loop = s.loop
-	var err error
-	if s.door, err = door.Open(door.Config{Addr: c.Addr, Router: s, Engines: 1, Log: c.Log}); err != nil {
-		return nil, fmt.Errorf("opening the beat server: %w", err)
-	}
-	return s, nil
-}
-
-// Addr is where it listens.
-func (s *Server) Addr() netip.AddrPort { return s.door.Addr() }
-
-// Route takes every upgrade. It makes a Server a door.Router.
-func (s *Server) Route(req *ws.Request, _ netip.AddrPort) door.Decision {
-	return door.Decision{
-		Response: ws.AppendResponse(nil, req.Key, ""),
-		Target:   door.TargetFunc(func(fd int, early []byte) error { return s.loop.Adopt(fd, early, 0) }),
-	}
-}
-
-// Run serves until the context ends.
-func (s *Server) Run(ctx context.Context) error {
-	var running sync.WaitGroup
-	failed := make(chan error, 1)
-	running.Go(func() { failed <- s.loop.Run() })
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	err = errors.Join(err, s.door.Close())
-	s.loop.Stop()
-	running.Wait()
-	return err
+	l := mk(h, loop.Config{Log: c.Log})
+	h.loop = l
+	return lone.Open(c.Addr, l, c.Log)
 }
 
 // client is one socket.
