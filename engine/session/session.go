@@ -36,8 +36,12 @@ type Limits struct {
 	BytesPerSecond    int           // likewise, of the whole stream: frames that are no messages cost work, too
 	Burst             time.Duration // so much of both rates may come at once
 	Idle              time.Duration // silence after which it closes with 4008: it is pinged at half of it, and has the other half to answer
-	Stall             time.Duration // how long it may not drain before it closes with 4007
+	Stall             time.Duration // how long it may not drain before it closes with 4007, beside the time that a slow line needs
 }
+
+// slowLine is what a line carries that is good enough to play on, in bytes a second. A
+// snapshot may have 64 MiB, and who is taking it neither drains nor answers meanwhile.
+const slowLine = 1 << 20
 
 // DefaultLimits are those of spectators and players alike. A client acks every
 // send tick (128 a second at most), pings and sends commands.
@@ -62,6 +66,7 @@ type Conn struct {
 	limits   *Limits
 	heard    int64 // when bytes came last
 	stalled  int64 // since when the socket has not drained; 0 when it does
+	unsent   int64 // bytes sent since it last had, as far as is known
 	messages int64 // budget, in nanoseconds of the sustained rate
 	bytes    int64 // likewise
 	pinged   int64 // when, for its silence; 0 if it was not since heard
@@ -140,11 +145,17 @@ func (c *Conn) Close(code uint16, out *Outbox) {
 func (c *Conn) Stalled(stalled bool, now int64) {
 	switch {
 	case !stalled:
-		c.stalled = 0
+		if c.stalled != 0 && c.pinged != 0 {
+			c.pinged = now // it was behind what did not drain
+		}
+		c.stalled, c.unsent = 0, 0
 	case c.stalled == 0:
 		c.stalled = now
 	}
 }
+
+// Sent notes that n bytes were given to the socket.
+func (c *Conn) Sent(n int) { c.unsent += int64(n) }
 
 // Check looks at the connection's silence, about once a second. dealt is the time up to
 // which its socket has had its turn: what had arrived by then has been fed, what it had
@@ -152,10 +163,11 @@ func (c *Conn) Stalled(stalled bool, now int64) {
 // pings a quiet peer by way of out, and tells when the connection is to end.
 func (c *Conn) Check(now, dealt int64, out *Outbox) (end End, ended bool) {
 	half := int64(c.limits.Idle) / 2
+	busy := c.unsent * int64(time.Second) / slowLine
 	switch {
-	case c.stalled != 0 && dealt-c.stalled >= int64(c.limits.Stall):
+	case c.stalled != 0 && dealt-c.stalled >= int64(c.limits.Stall)+busy:
 		return c.end(out, wire.CloseTooSlow, "the connection does not keep up")
-	case c.pinged != 0 && dealt-c.pinged >= half:
+	case c.pinged != 0 && dealt-c.pinged >= half+busy:
 		return c.end(out, wire.CloseIdle, "nothing heard for too long")
 	case c.pinged == 0 && dealt-c.heard >= half:
 		c.pinged = now

@@ -243,3 +243,30 @@ func TestAllocFeed(t *testing.T) {
 	}
 	t.Log("bytes to messages and back: budget 0 allocations")
 }
+
+// Who takes a large snapshot over a slow line neither drains nor answers meanwhile.
+func TestALargeSendMayTakeItsTime(t *testing.T) {
+	const second = int64(time.Second)
+	stall, half := int64(DefaultLimits.Stall), int64(DefaultLimits.Idle)/2
+	c := NewConn(&DefaultLimits, 0)
+	var out Outbox
+	c.Sent(30 << 20)
+	c.Stalled(true, 1)
+	if _, ended := c.Check(half, half, &out); ended || len(out.Take()) == 0 {
+		t.Fatal("no ping")
+	}
+	if _, ended := c.Check(30*second, 30*second, &out); ended {
+		t.Fatal("the snapshot had no time to arrive")
+	}
+	if end, ended := c.Check(stall+30*second+1, stall+30*second+1, &out); !ended || end.Code != wire.CloseTooSlow {
+		t.Fatalf("ended %v with %+v", ended, end)
+	}
+	c.Stalled(false, 39*second)
+	if _, ended := c.Check(48*second, 48*second, &out); ended {
+		t.Fatal("the ping was behind the snapshot, so its answer has half the time from then on")
+	}
+	c.Stalled(true, 48*second)
+	if end, ended := c.Check(49*second, 49*second, &out); !ended || end.Code != wire.CloseIdle {
+		t.Fatalf("ended %v with %+v", ended, end)
+	}
+}

@@ -165,6 +165,7 @@ func (in *instance) send(s *socket, now int64) {
 		return
 	}
 	h.loop.Send(s.handle, b)
+	s.conn.Sent(len(b))
 	if len(b) > flushAbove {
 		h.loop.Flush()
 	}
