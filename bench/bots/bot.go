@@ -96,6 +96,10 @@ type bot struct {
 	seated   bool   // a snapshot has come on this connection
 	snapshot uint32 // the tick of the last one
 
+	acked    uint32 // the last send tick that was
+	newest   uint32 // the last one that would be, which goes out with a ping
+	withheld bool   // if it has not been
+
 	tick    uint32 // of the newest send tick
 	tickAt  int64  // when it came
 	seq     uint32
@@ -240,6 +244,7 @@ func (b *bot) command(due, now int64) {
 }
 
 func (b *bot) ping(due int64) {
+	b.flushAck()
 	b.nonce++
 	b.pings = append(b.pings, sent{b.nonce, due})
 	b.send(wire.Ping{Nonce: b.nonce}.Append(b.msg[:0]))
@@ -329,6 +334,7 @@ func (b *bot) ended(how string, mine bool) {
 	}
 	b.hasToken = b.hasToken && b.kind != hostile && resumable(how)
 	b.stage, b.seated, b.player, b.waiting, b.pings = idle, false, 0, b.waiting[:0], b.pings[:0]
+	b.withheld = false
 	b.out = b.out[:0]
 	b.again = now + int64(pauseLeast) + b.rng.Int64N(int64(pauseMost-pauseLeast))
 	b.settle()

@@ -31,9 +31,9 @@
 //
 // # What a bot does
 //
-// An honest bot takes the full stream, acks each send tick, pings and sends commands by
-// a schedule of its own, which nothing that the server does can hold up. Of the stream it
-// looks at the headers. One in Spec.Thin bots says thin=1 and keeps all objects: each of
+// An honest bot takes the full stream, acks send ticks as often as the client library
+// does, about ten times a second, pings and sends commands by a schedule of its own, which
+// nothing that the server does can hold up. Of the stream it looks at the headers. One in Spec.Thin bots says thin=1 and keeps all objects: each of
 // its messages is decoded to the last byte and checked against what the protocol
 // promises; what does not hold is a fault in the report.
 //

@@ -136,19 +136,20 @@ func (b *bot) receive(m []byte, now int64) error {
 			return err
 		}
 		if b.seated && h.Tick == b.snapshot && !wire.TickAfter(h.Tick, b.tick) {
+			b.ack(h.Tick, true)
 			return nil // the same again, as late commands have made it; a delta follows
 		}
 		b.snapshot = h.Tick
 		if !b.seated {
 			b.seat(now)
 		}
-		return b.sendTick(h.Tick, h.Processed, now)
+		return b.sendTick(h.Tick, h.Processed, true, now)
 	case wire.TagDelta:
 		h, _, err := wire.ParseDelta(m)
 		if err != nil {
 			return err
 		}
-		return b.sendTick(h.Tick, h.Processed, now)
+		return b.sendTick(h.Tick, h.Processed, false, now)
 	case wire.TagPong:
 		return b.pong(m, now)
 	}
@@ -217,8 +218,9 @@ func (b *bot) seat(now int64) {
 	b.tickAt = 0
 }
 
-// sendTick ends a send tick: what was waited for is measured, and the tick is acked.
-func (b *bot) sendTick(tick, processed uint32, now int64) error {
+// sendTick ends a send tick: what was waited for is measured, and the tick is acked if
+// that is due.
+func (b *bot) sendTick(tick, processed uint32, snapshot bool, now int64) error {
 	f := b.fleet
 	if b.tickAt > 0 && !wire.TickAfter(tick, b.tick) {
 		return errBackward
@@ -248,10 +250,34 @@ func (b *bot) sendTick(tick, processed uint32, now int64) error {
 		}
 		b.waiting = without(b.waiting, n)
 	}
-	if b.kind != silent && b.stage == talking && b.trick == nil {
-		b.send(wire.Ack{Tick: tick}.Append(b.msg[:0]))
-	}
+	b.ack(tick, snapshot)
 	return nil
+}
+
+// ackSpacing is the least time in ticks from an acked send tick to the next one that is
+// acked as it comes. It is that of the client library.
+const ackSpacing = 90 * time.Millisecond
+
+// ack acks an applied send tick, as far as the bot acks anything, or withholds that: one
+// that is acked soon stands for it. A snapshot is acked at once.
+func (b *bot) ack(tick uint32, snapshot bool) {
+	if b.kind == silent || b.stage != talking || b.trick != nil {
+		return
+	}
+	b.newest, b.withheld = tick, true
+	passed := time.Duration(wire.TickDistance(tick, b.acked)) * time.Second
+	if snapshot || passed >= ackSpacing*time.Duration(b.fleet.game.def.TickRate) {
+		b.flushAck()
+	}
+}
+
+// flushAck acks what is withheld, if anything is.
+func (b *bot) flushAck() {
+	if !b.withheld {
+		return
+	}
+	b.acked, b.withheld = b.newest, false
+	b.send(wire.Ack{Tick: b.acked}.Append(b.msg[:0]))
 }
 
 func (b *bot) pong(m []byte, now int64) error {

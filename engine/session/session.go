@@ -43,7 +43,7 @@ type Limits struct {
 // snapshot may have 64 MiB, and who is taking it neither drains nor answers meanwhile.
 const slowLine = 1 << 20
 
-// DefaultLimits are those of spectators and players alike. A client acks every
+// DefaultLimits are those of spectators and players alike. A client may ack every
 // send tick (128 a second at most), pings and sends commands.
 var DefaultLimits = Limits{
 	MessageSize:       wire.MaxClientMessage,

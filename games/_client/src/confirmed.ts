@@ -247,7 +247,7 @@ export class Confirmed {
 
 	private snapshot(r: Reader, tick: number): void {
 		const w = this.world;
-		if (this.ready && after(w.tick, tick) && tick !== this.snapshotTick) throw new ProtocolError("snapshot is older than the state it replaces");
+		if (this.ready && !after(tick, w.tick) && tick !== this.snapshotTick) throw new ProtocolError("snapshot is not newer than the state it replaces");
 		const low = r.u32();
 		const high = r.u32();
 		const next = r.uv();

@@ -1,3 +1,4 @@
+import { Acks } from "./acks";
 import { Clock, behind } from "./clock";
 import { type Core, makeCore } from "./core";
 import type { Env } from "./env";
@@ -77,6 +78,7 @@ export class Game {
 	private readonly events: Events;
 	private readonly socket: Socket;
 	private readonly heartbeat: Heartbeat;
+	private readonly acks: Acks;
 	private readonly outbox = new Outbox();
 	private readonly clock: Clock;
 	private readonly picture: Picture;
@@ -143,8 +145,12 @@ export class Game {
 			down: (reason, wait) => this.down(reason, wait),
 			closed: (reason) => this.closed(reason),
 		});
+		this.acks = new Acks(plan.config.tickRate, (tick) => this.write(this.writer.begin(TagAck).u32(tick).done()));
 		this.heartbeat = new Heartbeat(env, {
-			ping: (nonce) => this.write(this.writer.begin(TagPing).u32(nonce).done()),
+			ping: (nonce) => {
+				this.acks.flush();
+				this.write(this.writer.begin(TagPing).u32(nonce).done());
+			},
 			silent: () => this.socket.drop(Silent),
 		});
 		// an address that is none is the page's mistake, and told at once
@@ -250,6 +256,7 @@ export class Game {
 		this.waiting = true;
 		this.mends = 0;
 		this.gathered.clear();
+		this.acks.open();
 		this.heartbeat.open();
 	}
 
@@ -393,7 +400,7 @@ export class Game {
 			return;
 		}
 		const tick = t.tick;
-		const past = snapshot && confirmed.ready && after(confirmed.world.tick, tick);
+		const past = snapshot && confirmed.ready && !after(tick, confirmed.world.tick);
 		this.past = false;
 		try {
 			confirmed.apply(t);
@@ -405,7 +412,7 @@ export class Game {
 		}
 		t.clear();
 		this.fits = !snapshot;
-		this.write(this.writer.begin(TagAck).u32(tick).done());
+		this.acks.applied(tick, snapshot);
 		if (past) {
 			// nothing of it is news, and it is over with the next message
 			this.past = true;
