@@ -159,10 +159,6 @@ type waitArg struct {
 	ts        uint64
 }
 
-// brief is the longest wait, in nanoseconds, that the runtime need not know of. The loop's
-// processor is idle for that long even when other goroutines want one.
-const brief = int64(5e6)
-
 // forever as a timeout of wait means none.
 const forever = int64(1<<63 - 1)
 

@@ -300,6 +300,10 @@ func (r *ring) enter(n uint32, flags uintptr, arg unsafe.Pointer, size uintptr) 
 	return r.entered(taken, e)
 }
 
+// brief is the longest wait, in nanoseconds, that the runtime need not know of. The loop's
+// processor is idle for that long even when other goroutines want one.
+const brief = int64(5e6)
+
 // enterBriefly is enter past the runtime's knowledge, for waits of no more than brief. To
 // the runtime this thread then runs all the time. Told of each wait it takes the
 // thread's processor away and gives it back, and its monitor, which otherwise sleeps,
