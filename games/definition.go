@@ -249,7 +249,7 @@ func (c *checker) types(root *posjson.Value) {
 func (c *checker) entity(m posjson.Member) {
 	t := &schema.Type{Index: len(c.def.Types), Name: m.Key}
 	c.def.Types = append(c.def.Types, t)
-	switch bad := identifier(m.Key); {
+	switch bad := functionName(m.Key); {
 	case bad != "":
 		c.errorf(m.Offset, "the entity name %.70q %s", m.Key, bad)
 	case notEntities[m.Key] || bodyGlobals[m.Key]:
@@ -377,7 +377,7 @@ func (c *checker) commands(root *posjson.Value) {
 	for i, m := range commands.Members {
 		command := &schema.Command{Index: i, Name: m.Key}
 		c.def.Commands = append(c.def.Commands, command)
-		switch bad := identifier(m.Key); {
+		switch bad := functionName(m.Key); {
 		case bad != "":
 			c.errorf(m.Offset, "the command name %.70q %s", m.Key, bad)
 		case bodyGlobals[m.Key]:

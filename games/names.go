@@ -4,12 +4,21 @@ import (
 	"strings"
 )
 
-// Words that no name in a definition may be, because bodies are JavaScript
-// modules and so are the front ends: reserved words, strict mode included.
-var jsReserved = words(`arguments async await break case catch class const continue debugger default delete do else enum
-	eval export extends false finally for function get if implements import in instanceof interface let new null of
-	package private protected public return set static super switch this throw true try typeof undefined var void
-	while with yield NaN Infinity`)
+// What no function in a module can be called: ECMAScript's reserved words, with those
+// that strict code reserves, and the two names that it keeps from being declared. An
+// entity's name is that of its function in view.js, a command's that of its handlers.
+// Fields and plurals only ever follow a dot, where JavaScript takes any name.
+//
+// async, of, get, set, as, from and accessor have a meaning at some places only, and are
+// names at all others.
+var jsReserved = words(`await break case catch class const continue debugger default delete do else enum export extends
+	false finally for function if import in instanceof new null return super switch this throw true try typeof var void
+	while with yield
+	implements interface let package private protected public static
+	arguments eval`)
+
+// What can be declared in a module, but means something else to whoever reads it.
+var jsValues = words(`undefined NaN Infinity`)
 
 // Names that every JavaScript object has or that give one a meaning; a property
 // of a world object with such a name would break code that knows nothing of it.
@@ -41,16 +50,26 @@ func words(s string) map[string]bool {
 // maxName is the most bytes of a name.
 const maxName = 64
 
-// identifier says what keeps a name from being one in JavaScript, in ASCII and
-// of a sensible length; empty for a good one.
+// functionName says what keeps a name from being one of a function in a body file, as
+// identifier does.
+func functionName(name string) string {
+	switch {
+	case jsReserved[name]:
+		return "is a reserved word of JavaScript, which no function can be called"
+	case jsValues[name]:
+		return "is a value of JavaScript's"
+	}
+	return identifier(name)
+}
+
+// identifier says what keeps a name from being one in JavaScript, behind a dot, in ASCII
+// and of a sensible length; empty for a good one.
 func identifier(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
 	case len(name) > maxName:
 		return "is longer than 64 characters"
-	case jsReserved[name]:
-		return "is a reserved word of JavaScript"
 	case jsObject[name]:
 		return "is a name that every JavaScript object has"
 	case strings.HasPrefix(name, "__"):

@@ -52,6 +52,8 @@ func TestFaults(t *testing.T) {
 			faultErr{fault: body.FaultNull, at: "commands.server.js:2:3", body: "commands.server.act", actor: 1}},
 		{"null owner's reference", "-- instance.js --\nexport function update() {\n  for (const p of game.players) {\n    const r = p.mate;\n    r.next.x = 1;\n  }\n}\n",
 			faultErr{fault: body.FaultNull, at: "instance.js:4:5", body: "instance.update", actor: 0}},
+		{"null that is called none", "-- player.ts --\nexport function update(p: any) {\n  const x = 1, r =\n    p.mate!;\n  p.x = x;\n  r.x = x;\n}\n",
+			faultErr{fault: body.FaultNull, at: "player.ts:3:5", body: "player.update", actor: 1}},
 		{"table behind the end", "-- player.js --\nconst T = [1, 2, 3, 4, 5];\nexport function update(p) {\n  p.x = T[p.id];\n}\n",
 			faultErr{fault: body.FaultIndex, at: "player.js:3:9", body: "player.update", actor: 5}},
 		{"table between elements", "-- player.js --\nconst T = [1, 2, 3];\nexport function update(p) {\n  p.x += T[p.x + 0.5];\n}\n",

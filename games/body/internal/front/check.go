@@ -7,6 +7,7 @@ import (
 	"github.com/grafana/sobek/file"
 
 	"gamehoster/games/body/internal/tree"
+	"gamehoster/games/diag"
 	"gamehoster/games/schema"
 )
 
@@ -40,6 +41,12 @@ func (c *checker) serverFile() string {
 	return c.body.Of.Name + ".server" + ext
 }
 
+// move tells what the author can do elsewhere instead, once, even if bodies of several
+// files lead there: the first of them says where that is.
+func (c *checker) move(s diag.Severity, at file.Idx, format string, args ...any) {
+	c.report.once(s, at, fmt.Sprintf(format, args...), " move this to "+c.serverFile())
+}
+
 // shared looks at an expression of a function that browsers run.
 func (c *checker) shared(x tree.Expr) {
 	switch x := x.(type) {
@@ -66,24 +73,24 @@ func (c *checker) shared(x tree.Expr) {
 		}
 	case *tree.Property:
 		if x.What == tree.Open {
-			c.report.errorf(x.At, "game.open is the server's: a shared body runs in browsers too, so move this to %s", c.serverFile())
+			c.move(diag.Error, x.At, "game.open is the server's: a shared body runs in browsers too, so")
 		}
 	case *tree.Random:
 		if x.Server {
-			c.report.errorf(x.At, "serverRandom() is the server's secret: a shared body runs in browsers too, so use random(), or move this to %s", c.serverFile())
+			c.move(diag.Error, x.At, "serverRandom() is the server's secret: a shared body runs in browsers too, so use random(), or")
 		}
 	case *tree.Remove:
 		if x.Of.Index == schema.PlayerType {
-			c.report.errorf(x.At, "only the server removes players: a shared body runs in browsers too, so move this to %s", c.serverFile())
+			c.move(diag.Error, x.At, "only the server removes players: a shared body runs in browsers too, so")
 		}
 	case *tree.End:
-		c.report.errorf(x.At, "only the server ends the game: a shared body runs in browsers too, so move this to %s", c.serverFile())
+		c.move(diag.Error, x.At, "only the server ends the game: a shared body runs in browsers too, so")
 	}
 }
 
 func (c *checker) write(at file.Idx, op tree.Op, of *schema.Type, f *schema.Field) {
 	if f.Sync == schema.Server {
-		c.report.errorf(at, "a shared body cannot write %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(of, f), c.serverFile())
+		c.move(diag.Error, at, "a shared body cannot write %s: it is a server field, which browsers do not have, so make it sent or shared, or", fieldName(of, f))
 		return
 	}
 	// Browsers leave a sum of a sent field with itself out. What is only written where
@@ -96,12 +103,12 @@ func (c *checker) write(at file.Idx, op tree.Op, of *schema.Type, f *schema.Fiel
 func (c *checker) read(at file.Idx, of *schema.Type, f *schema.Field) {
 	switch {
 	case f.Sync == schema.Server:
-		c.report.errorf(at, "a shared body cannot read %s: it is a server field, which browsers do not have, so make it sent or shared, or move this to %s", fieldName(of, f), c.serverFile())
+		c.move(diag.Error, at, "a shared body cannot read %s: it is a server field, which browsers do not have, so make it sent or shared, or", fieldName(of, f))
 	case f.Audience == schema.Owner:
-		c.report.errorf(at, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so give it the audience all, or move this to %s", fieldName(of, f), c.serverFile())
+		c.move(diag.Error, at, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so give it the audience all, or", fieldName(of, f))
 	case f.Sync == schema.Sent && !c.told[f]:
 		c.told[f] = true
-		c.report.warnf(at, "%s is sent: browsers have its value of the last send, so what they compute from it here can be off until the next keyframe; make it shared, or move this to %s", fieldName(of, f), c.serverFile())
+		c.move(diag.Warning, at, "%s is sent: browsers have its value of the last send, so what they compute from it here can be off until the next keyframe; make it shared, or", fieldName(of, f))
 	}
 }
 

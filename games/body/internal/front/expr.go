@@ -36,6 +36,22 @@ var operators = map[token.Token]tree.Op{
 // value refuses both.
 func (w *walker) expr(e ast.Expression) tree.Expr {
 	w.steps++
+	x := w.plain(e)
+	if t := x.Type(); t.Kind != tree.Object || !t.Null {
+		return x
+	}
+	// Of the others the last part would be taken for the whole: b! is the end of a || b!.
+	switch e.(type) {
+	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.CallExpression:
+		if _, ok := x.(*tree.Optional); !ok && w.loader.files.asserted(e.Idx1()) {
+			return w.there(x)
+		}
+	}
+	return x
+}
+
+// plain is expr without TypeScript's !.
+func (w *walker) plain(e ast.Expression) tree.Expr {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
 		return w.numberLit(e)

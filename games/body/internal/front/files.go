@@ -1,6 +1,7 @@
 package front
 
 import (
+	"fmt"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -108,6 +109,12 @@ func (f *Files) after(at file.Idx) string {
 	return ""
 }
 
+// asserted reports whether TypeScript's ! stands behind what ends at a place.
+func (f *Files) asserted(end file.Idx) bool {
+	s := f.find(end)
+	return s != nil && s.from != nil && s.from.Asserted(int(end)-s.base)
+}
+
 // report collects findings with their places, each place and message once.
 type report struct {
 	files *Files
@@ -129,27 +136,32 @@ func (r *report) warnf(at file.Idx, format string, args ...any) {
 }
 
 func (r *report) add(s diag.Severity, at file.Idx, format string, args ...any) {
-	pos, line := r.files.locate(at)
-	r.place(s, pos, line, format, args...)
+	r.once(s, at, fmt.Sprintf(format, args...), "")
 }
 
+// once adds a finding with a way out of it, unless the same was told of the place
+// with another.
+func (r *report) once(s diag.Severity, at file.Idx, what, way string) {
+	pos, line := r.files.locate(at)
+	r.file(diag.Diagnostic{Severity: s, Pos: pos, Message: what, Source: line}, way)
+}
+
+// place adds a finding at a place of which the line is known, if it has one.
 func (r *report) place(s diag.Severity, pos diag.Position, line, format string, args ...any) {
-	var l diag.List
-	if s == diag.Warning {
-		l.Warnf(pos, format, args...)
-	} else {
-		l.Errorf(pos, format, args...)
-	}
-	l[0].Source = line
-	if len(r.list) >= maxFindings && (r.failed || s == diag.Warning) {
+	r.file(diag.Diagnostic{Severity: s, Pos: pos, Message: fmt.Sprintf(format, args...), Source: line}, "")
+}
+
+func (r *report) file(d diag.Diagnostic, way string) {
+	if len(r.list) >= maxFindings && (r.failed || d.Severity == diag.Warning) {
 		return
 	}
-	r.failed = r.failed || s == diag.Error
-	if key := l[0].String(); !r.seen[key] {
+	r.failed = r.failed || d.Severity == diag.Error
+	if key := d.String(); !r.seen[key] {
 		if r.seen == nil {
 			r.seen = map[string]bool{}
 		}
 		r.seen[key] = true
-		r.list = append(r.list, l[0])
+		d.Message += way
+		r.list = append(r.list, d)
 	}
 }

@@ -198,16 +198,21 @@ func (w *walker) member(x tree.Expr, name string, at file.Idx) tree.Expr {
 // nonNull makes sure that an object is there. Where it may be null the author
 // is warned, and the body's run ends there if it is.
 func (w *walker) nonNull(x tree.Expr) tree.Expr {
-	t := x.Type()
-	if !t.Null {
+	if !x.Type().Null {
 		return x
 	}
-	t.Null = false
-	at, known := placeOf(x)
-	if known = known && w.flow.nonNull[at]; !known {
+	if at, ok := placeOf(x); !ok || !w.flow.nonNull[at] {
 		w.warnNull(x)
 	}
-	if _, ok := placeOf(x); ok {
+	return w.there(x)
+}
+
+// there is an object that may be null where the author knows that it is not. The body's
+// run ends there if it is, as nothing behind it would ask again.
+func (w *walker) there(x tree.Expr) tree.Expr {
+	t := x.Type()
+	t.Null = false
+	if at, ok := placeOf(x); ok {
 		w.flow.assume([]place{at})
 	}
 	return &tree.NonNull{Node: tree.Node{At: x.Pos(), T: t}, X: x}

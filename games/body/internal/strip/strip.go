@@ -103,6 +103,19 @@ func (m *Map) Source(at int) int {
 	return p.source
 }
 
+// Asserted reports whether the author put a ! behind the expression that ends in front
+// of a byte of the code: that it is not null, which no JavaScript tells any more.
+func (m *Map) Asserted(end int) bool {
+	i := sort.Search(len(m.places), func(i int) bool { return m.places[i].code >= end })
+	if i == 0 || end > len(m.code) {
+		return false
+	}
+	p := m.places[i-1] // that of a statement is in front of what it is indented by
+	rest, same := strings.CutPrefix(m.source[p.source:], strings.TrimLeft(m.code[p.code:end], " "))
+	rest, mark := strings.CutPrefix(strings.TrimLeft(rest, " \t"), "!")
+	return same && mark && !strings.HasPrefix(rest, "=")
+}
+
 // newMap reads a source map of version 3 of one source.
 func newMap(source, code string, text []byte) (*Map, error) {
 	var file struct {

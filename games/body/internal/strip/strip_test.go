@@ -42,6 +42,39 @@ func TestPlacesOfTheSource(t *testing.T) {
 	m.Source(1 << 20)
 }
 
+// TestAsserted tells expressions with a ! behind them from others that a ! is near.
+func TestAsserted(t *testing.T) {
+	const text = `export function update(self: any, b: any) {
+  a1! .x = f1(a2!, a3 !) !;
+  if (a4! == b || a5 != b || a6!==b || a7! === !b) f2(
+    a8,
+  )!.x = (a9 as any)[ b1 ]!.b2!;
+  b3
+  !b4;
+}
+`
+	code, m, p := TypeScript(text)
+	if p != nil {
+		t.Fatal(p)
+	}
+	got := ""
+	for _, end := range []string{"a1", "a2", "a3", "f1(a2, a3)", "a4", "a5", "a6", "a7", "f2(\n    a8\n  )", "a8", "a9", "[b1]", ".b2", "b3", "b4"} {
+		at := strings.Index(code, end)
+		if at < 0 {
+			t.Fatalf("%q is not in the code:\n%s", end, code)
+		}
+		if m.Asserted(at + len(end)) {
+			got += end + " "
+		}
+	}
+	if want := "a1 a2 a3 f1(a2, a3) a4 a7 f2(\n    a8\n  ) [b1] .b2 "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if m.Asserted(-1) || m.Asserted(0) || m.Asserted(1<<20) {
+		t.Error("there is something behind places that are none")
+	}
+}
+
 func TestImportsOfDeadStatements(t *testing.T) {
 	code, _, p := TypeScript("import { f } from \"./f.js\";\nexport function update(self: any) {\n  if (1 || self.x) self.x = 1;\n  else f(self);\n}\n")
 	if p != nil || !strings.Contains(code, "import { f }") || !strings.Contains(code, "f(self)") {
