@@ -137,3 +137,20 @@ func TestSnapshotAgainKeepsWhatWasSent(t *testing.T) {
 		})
 	}
 }
+
+// A rewind that brings an object of the server's back makes it enter, though the clients'
+// bodies have brought it back, too. Where a later one takes it away again, in ticks of
+// before that enter, it stays away: it would be in the way of what those ticks do next.
+func TestEntersOfWhatBodiesBroughtBack(t *testing.T) {
+	for _, seed := range seeds(80) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		m := newModel(t, seed, testDef(30, 30, 8), calm, Options{})
+		m.still, m.late = true, 32
+		for range 4 {
+			m.enter().lag = rng.IntN(6)
+		}
+		for range 60 {
+			m.tick()
+		}
+	}
+}

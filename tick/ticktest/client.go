@@ -104,6 +104,7 @@ type past struct {
 	told     []byte   // the world after it, as was known then: what sent fields go back to
 	leave    []uint32 // of what was there
 	enter    []byte
+	had      []uint32     // by id, of what entered: what the bodies had made by themselves
 	keyframe []correction // those that were any
 	listed   []uint32     // by the delta
 }
@@ -288,7 +289,7 @@ func (c *Client) snapshot(p []byte) error {
 		return err
 	}
 	r := wire.NewWholeReader(c.m.wire, c.Welcome.Player, rest)
-	if err := c.wholes(&r, false, false); err != nil {
+	if err := c.wholes(&r, nil, false); err != nil {
 		return err
 	}
 	c.history, c.log = c.history[:0], c.log[:0]
@@ -300,14 +301,20 @@ func (c *Client) snapshot(p []byte) error {
 }
 
 // wholes puts whole objects into the world.
-func (c *Client) wholes(r *wire.WholeReader, replace, again bool) error {
+func (c *Client) wholes(r *wire.WholeReader, enter *past, again bool) error {
+	replace := enter != nil
 	for r.Next() {
 		o := r.Object()
 		if typ, i := c.find(o.ID); typ >= 0 {
 			if !replace {
 				return fmt.Errorf("id %d twice", o.ID)
 			}
+			if !again && typ == o.Type {
+				enter.had = append(enter.had, o.ID)
+			}
 			c.remove(typ, i)
+		} else if again && slices.Contains(enter.had, o.ID) {
+			continue
 		}
 		row := c.insert(o.Type, o.ID)
 		if row == nil && again {
@@ -354,7 +361,7 @@ func (c *Client) delta(p []byte) error {
 	if err := c.leaves(&now); err != nil {
 		return err
 	}
-	if err := c.enters(now.enter, false); err != nil {
+	if err := c.enters(&now, false); err != nil {
 		return err
 	}
 	if c.Resync {
@@ -434,7 +441,7 @@ func (c *Client) rewrite(p *past) error {
 			c.remove(typ, i)
 		}
 	}
-	if err := c.enters(p.enter, true); err != nil {
+	if err := c.enters(p, true); err != nil {
 		return err
 	}
 	for _, k := range p.keyframe {
@@ -563,10 +570,11 @@ func (c *Client) leaves(now *past) error {
 	return ids.Err()
 }
 
-// enters applies enter, again if the send tick is past.
-func (c *Client) enters(enter []byte, again bool) error {
-	whole := wire.NewWholeReader(c.m.wire, c.Welcome.Player, enter)
-	return c.wholes(&whole, true, again)
+// enters applies enter, again if the send tick is past, and notes what was there already.
+// What the bodies had made by themselves they may not make when a late command comes.
+func (c *Client) enters(p *past, again bool) error {
+	whole := wire.NewWholeReader(c.m.wire, c.Welcome.Player, p.enter)
+	return c.wholes(&whole, p, again)
 }
 
 // corrections applies the keyframe and notes it.

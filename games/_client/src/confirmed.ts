@@ -32,6 +32,8 @@ export interface Past {
 	enter: Reader | null;
 	/** Where the objects begin in `enter`. */
 	enterAt: number;
+	/** Of objects that entered and were there. */
+	had: number[];
 	keyframe: Reader | null;
 	/** Those that changed a bit. */
 	corrections: Correction[];
@@ -103,10 +105,10 @@ export class Confirmed {
 	 * world as it was, GameError if the game's code cannot be run on.
 	 */
 	apply(s: SendTick): void {
-		const past = this.pool.pop() ?? { tick: 0, state: this.packed(), leaves: [], enter: null, enterAt: 0, keyframe: null, corrections: [], listed: [] };
+		const past = this.pool.pop() ?? { tick: 0, state: this.packed(), leaves: [], enter: null, enterAt: 0, had: [], keyframe: null, corrections: [], listed: [] };
 		past.tick = s.tick;
 		past.enter = past.keyframe = null;
-		past.leaves.length = past.corrections.length = past.listed.length = 0;
+		past.leaves.length = past.had.length = past.corrections.length = past.listed.length = 0;
 		const tracks = this.tracks;
 		const processed = this.processed;
 		let from = this.pasts.length;
@@ -261,7 +263,7 @@ export class Confirmed {
 		const row = w.row(instance, 0);
 		for (const f of sightOf(instance, 0, 0, 0).all) readField(r, f, w.bytes, w.view, row);
 		this.record(0, instance, tick, row);
-		this.readWhole(r, tick, true);
+		this.readWhole(r, tick, null, false);
 	}
 
 	/** Steps 1 to 3 of a send tick. Returns the index of the past state that the run began from. */
@@ -293,7 +295,7 @@ export class Confirmed {
 		if (s.enter) {
 			past.enter = s.enter;
 			past.enterAt = s.enter.at;
-			this.readWhole(s.enter, s.tick, false);
+			this.readWhole(s.enter, s.tick, past, false);
 		}
 		if (s.keyframe) {
 			past.keyframe = s.keyframe;
@@ -319,7 +321,7 @@ export class Confirmed {
 		for (const id of p.leaves) this.leave(id);
 		if (p.enter) {
 			p.enter.at = p.enterAt;
-			this.readWhole(p.enter, p.tick, false, true);
+			this.readWhole(p.enter, p.tick, p, true);
 		}
 		for (const c of p.corrections) {
 			const row = w.find(c.type, c.id);
@@ -341,8 +343,12 @@ export class Confirmed {
 		return type !== null;
 	}
 
-	/** Reads objects whole and puts each in its place, a held one included. */
-	private readWhole(r: Reader, tick: number, snapshot: boolean, again = false): void {
+	/**
+	 * Reads objects whole and puts each in its place, a held one included: those of a
+	 * snapshot or, with `past`, of an enter. `again` is for one that was applied before:
+	 * what the bodies had brought back by themselves then is theirs to bring back.
+	 */
+	private readWhole(r: Reader, tick: number, past: Past | null, again: boolean): void {
 		const w = this.world;
 		let id = 0;
 		for (let first = true; r.left > 0; first = false) {
@@ -351,9 +357,11 @@ export class Confirmed {
 			const type = this.plan.types[number];
 			if (!type || number === InstanceType || (number === PlayerType) !== (id % 2 === 1)) throw new ProtocolError("object of an impossible type");
 			const owner = type.owned ? r.uv() : 0;
-			if (!snapshot) this.leave(id);
-			const row = w.insert(type, id, owner);
-			if (!row && snapshot) throw new ProtocolError("more objects than the type allows");
+			const had = past ? w.typeOf(id) : null;
+			if (had) this.leave(id);
+			if (had === type && past && !again) past.had.push(id);
+			const row = again && !had && past!.had.includes(id) ? 0 : w.insert(type, id, owner);
+			if (!row && !past) throw new ProtocolError("more objects than the type allows");
 			if (!row && !again) throw new ResyncError("no room for an object that enters");
 			const to = row ? w.bytes : this.row;
 			const view = row ? w.view : this.rowView;

@@ -3,8 +3,12 @@ import test from "node:test";
 import { Confirmed } from "../src/confirmed";
 import { ProtocolError, ResyncError } from "../src/errors";
 import { hashWorld } from "../src/hash";
+import { Memory } from "../src/memory";
 import { Outbox } from "../src/outbox";
+import { makePlan } from "../src/plan";
 import { Predicted } from "../src/predicted";
+import type { Command } from "../src/sim";
+import type { World } from "../src/world";
 import { apply, contents, inside, still, walkSim } from "./kit";
 import { Random } from "./random";
 import { Server, type Thing } from "./server";
@@ -214,6 +218,27 @@ test("a leave of nobody is ignored, an enter of a held id replaces it", () => {
 	apply(confirmed, server.snapshot(2, [{ id: 1, type: 1, fields: { x: 5, hp: 9 } }]));
 	apply(confirmed, server.leave(4, [5, 8]), server.enter(4, [{ id: 1, type: 1, fields: { v: 2 } }]), server.delta(4, 2));
 	assert.deepEqual(contents(confirmed.world, 1).things[1].fields, { x: 0, v: 2, angle: 0, hp: 0 });
+});
+
+test("what bodies had brought back by themselves before it entered is theirs to bring back", () => {
+	const plan = makePlan(walk, false);
+	const rock = plan.types[2]!;
+	const tick = (w: World, commands: readonly Command[]): void => {
+		w.tick++;
+		if (commands.length > 0) w.remove(rock, w.find(rock, 4));
+	};
+	const confirmed = new Confirmed(plan, new Memory(null, 64), { tick, guess: tick });
+	const server = new Server(plan, 1);
+	const rocks = (): unknown => contents(confirmed.world, 1).things.filter((t) => t.type === 2).map((t) => t.id);
+	const me = { id: 1, type: 1 };
+	apply(confirmed, server.snapshot(2, [me, { id: 4, type: 2 }]));
+	const both = [4, 8].map((id) => ({ id, type: 2 }));
+	apply(confirmed, server.delta(4, 2));
+	apply(confirmed, server.enter(6, both), server.delta(6, 2));
+	assert.deepEqual(rocks(), [4, 8]);
+	const late = { tick: 5, player: 1, seq: 1, command: 0, fields: { v: 1 } };
+	apply(confirmed, server.commands(8, [late]), server.delta(8, 2));
+	assert.deepEqual(rocks(), [8], "the bodies did not know of 8, which enters again");
 });
 
 test("an absent field has the value held after the base, not the newest", () => {
