@@ -282,7 +282,8 @@ func Do(op Op, args ...Expr) Expr {
 // Not is 1 where x is zero, else 0.
 func Not(x Expr) Expr { return Do(EqzI32, x) }
 
-// Both is x && y for truth values.
+// Both is x && y for truth values. As in Either, y may be evaluated in vain if it has no
+// effect, so that memory which it reads must be there whatever x is.
 func Both(x, y Expr) Expr { return &Cond{x, y, Int(0)} }
 
 // Either is x || y for truth values.

@@ -224,7 +224,8 @@ func isTruth(x ir.Expr) bool {
 	return ok && truth(a)
 }
 
-// light reports whether x costs so little that it may be evaluated in vain.
+// light reports whether x costs so little that it may be evaluated in vain. What it loads
+// is there even so: of a row, or near address 0 for null, as indices are checked by traps.
 func light(x ir.Expr) bool {
 	n := 0
 	ir.EachIn(x, nil, func(ir.Expr) { n++ })

@@ -24,8 +24,9 @@
 // in relation to it. Only the bits of a NaN are free, as no body can see them: a store
 // writes the one NaN that there is.
 //
-// Loads may go: addresses are those of rows, of tables whose index was checked, and of
-// the instance, so that reading has no effect.
+// Loads may go, and be done in vain: addresses are those of rows, of tables whose index was
+// checked, and of the instance, so that reading has no effect. Whoever writes ir that steps
+// past the end of something puts a jump between that and the next load, not an ir.Both.
 package opt
 
 import "gamehoster/games/body/internal/ir"

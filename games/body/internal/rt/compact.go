@@ -121,7 +121,7 @@ func (c *compaction) rank() []ir.Stmt {
 	take := func(at *ir.Local) []ir.Stmt { return []ir.Stmt{set(c.to, get(at)), c.next(at)} }
 	return []ir.Stmt{
 		set(c.row, get(c.middle)),
-		while(ir.Both(ir.Do(ir.GtU32, get(c.row), get(c.first)), ir.Do(ir.GtU32, idOf(c.before(c.row)), get(c.id))),
+		within(ir.Do(ir.GtU32, get(c.row), get(c.first)), ir.Do(ir.GtU32, idOf(c.before(c.row)), get(c.id)),
 			set(c.row, c.before(c.row))),
 		set(old, get(c.row)),
 		set(shared, get(c.middle)),
@@ -129,8 +129,8 @@ func (c *compaction) rank() []ir.Stmt {
 		set(rank, ir.Int(0)),
 		set(n, ir.Do(ir.DivU32, ir.Do(ir.SubI32, get(c.end), get(c.row)), get(c.stride))),
 		while(ir.Do(ir.LtU32, get(rank), get(n)),
-			while(ir.Both(ir.Do(ir.LtU32, get(shared), get(c.end)), byServer(shared)), c.next(shared)),
-			while(ir.Both(ir.Do(ir.LtU32, get(server), get(c.end)), ir.Not(byServer(server))), c.next(server)),
+			within(ir.Do(ir.LtU32, get(shared), get(c.end)), byServer(shared), c.next(shared)),
+			within(ir.Do(ir.LtU32, get(server), get(c.end)), ir.Not(byServer(server)), c.next(server)),
 			head(old, c.middle, oldID),
 			head(shared, c.end, sharedID),
 			head(server, c.end, serverID),
@@ -142,6 +142,13 @@ func (c *compaction) rank() []ir.Stmt {
 			store(get(c.to), ir.At(schema.RowMark), ir.Do(ir.OrI32, markOf(c.to), ir.Do(ir.ShlI32, get(rank), ir.Int(rankShift)))),
 			set(rank, add(get(rank), ir.Int(1)))),
 	}
+}
+
+// within steps from row to row as long as one is inside and something holds of it. What
+// holds is asked behind a jump, as memory may end with the rows: an ir.Both may read on.
+func within(inside, holds ir.Expr, step ir.Stmt) ir.Stmt {
+	out := &ir.Label{Name: "out"}
+	return &ir.Block{Label: out, Body: []ir.Stmt{while(inside, when(ir.Not(holds), &ir.Br{Label: out}), step)}}
 }
 
 // move takes the rows from row on to the places that are in their marks. Each exchange
