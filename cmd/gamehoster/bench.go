@@ -37,7 +37,7 @@ func (c *benchCommand) Run(env *environment) error {
 		return fmt.Errorf("--part: %v is not over 0 and at most 10", c.Part)
 	}
 	if _, err := os.Stat(filepath.Join(c.Source, "bench", "games", "movers", games.DefinitionFile)); err != nil {
-		return fmt.Errorf("--source: %s is not the project's folder, whose games are played: %w", c.Source, err)
+		return fmt.Errorf("--source: %s is not the project's folder, whose games are played; start it there, or name that folder: %w", c.Source, err)
 	}
 	bar := newBar(env)
 	r, err := bench.Run(env.ctx, list, bench.Options{

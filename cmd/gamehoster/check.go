@@ -15,8 +15,17 @@ import (
 
 type checkCommand struct {
 	Dir   string `arg:"" help:"Folder of a game, or of games; the current one by default." default:"."`
-	Emit  string `help:"Print what the rules are compiled to: ir for the compiler's own form, wat for WebAssembly." enum:"ir,wat," default:""`
+	Emit  string `help:"Print what the rules are compiled to: ir for the compiler's own form, wat for WebAssembly."`
 	Types bool   `help:"Write gamehoster.d.ts and bodies.d.ts, which complete names in an editor."`
+}
+
+// Validate tells what --emit can be. An enum tag would list the empty text, too.
+func (c *checkCommand) Validate() error {
+	switch c.Emit {
+	case "", "ir", "wat":
+		return nil
+	}
+	return fmt.Errorf("--emit must be ir or wat but is %q", c.Emit)
 }
 
 func (c *checkCommand) Run(env *environment) error {

@@ -232,6 +232,7 @@ func TestDev(t *testing.T) {
 	address := out.until(t, `Play at  (http://localhost:\d+/)\n(?s:.*)There is no game in \S+ yet\.(?s:.*)Ctrl-C stops`)[1]
 
 	broken := map[string]string{"player.js": "export function update(player) {\n  player.y = 1;\n}\n"}
+	wary := "export function update(player) {\n  game.players.find(1).x = 2;\n}\n"
 	both := map[string]string{}
 	for name, text := range dots {
 		both[name] = text
@@ -254,6 +255,10 @@ func TestDev(t *testing.T) {
 	out.until(t, `dots: reloaded, .*; open pages are told to reload\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"page/index.html": "<!doctype html><title>Dots</title>\n"})
 	out.until(t, `dots: page saved; open pages are told to reload\n`)
+	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": wary})
+	out.until(t, `warning: (?s:.*)dots: reloaded, .*\n`)
+	place(t, filepath.Join(dir, "dots"), map[string]string{"page/index.html": "<!doctype html><title>More dots</title>\n"})
+	out.until(t, `warning: (?s:.*)dots: reloaded, .*\ndots: page saved; `) // without the warning again
 	if err := os.RemoveAll(filepath.Join(dir, "dots")); err != nil {
 		t.Fatal(err)
 	}
@@ -382,6 +387,7 @@ func TestCheckEmits(t *testing.T) {
 	if code, out = say(t, "check", "--emit=exe", dir); code != 2 {
 		t.Errorf("code %d: %s", code, out)
 	}
+	expect(t, out, `--emit must be ir or wat but is "exe"`, "try: gamehoster check --help")
 }
 
 func TestCheckWritesTypes(t *testing.T) {

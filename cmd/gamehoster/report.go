@@ -33,7 +33,9 @@ func newReporter(out io.Writer, name func(games.Place) string) *reporter {
 // change reports one game's.
 func (r *reporter) change(c box.Change) {
 	var text strings.Builder
-	render(&text, c.Place.Dir, c.Findings)
+	if c.Page == nil { // else the rules are as they were, and so is what was said of them
+		render(&text, c.Place.Dir, c.Findings)
+	}
 	name, key := r.name(c.Place), c.Place.String()
 	switch {
 	case c.Page != nil:

@@ -100,7 +100,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	site, ok := h.sites.Site(r.Host, segment)
 	if !ok {
-		h.missing(w, "no game "+segment+" is live; if there is one, what keeps it from it is on the terminal")
+		h.missing(w, "no game "+segment+" is live; if its folder is there, the terminal says what is wrong with it")
 		return
 	}
 	if !deeper {

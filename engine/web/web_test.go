@@ -31,7 +31,7 @@ func TestWhatIsMissing(t *testing.T) {
 		{"/dots/", "dots has no page/index.html\n"},
 		{"/dots/art/a.png", "dots has no page/art/a.png\n"},
 		{"/dots/../x", "dots has no page/../x\n"},
-		{"/dotz/", "no game dotz is live; if there is one, what keeps it from it is on the terminal\n"},
+		{"/dotz/", "no game dotz is live; if its folder is there, the terminal says what is wrong with it\n"},
 	} {
 		if w := get(dev, c.path); w.Code != http.StatusNotFound || w.Body.String() != c.want {
 			t.Errorf("dev %s: %d %q, want %q", c.path, w.Code, w.Body, c.want)
