@@ -32,10 +32,11 @@ type group struct {
 	ops   []op
 	lanes []lane // by eight bytes
 	steps uint64 // the fields that travel as steps
-	whole uint64 // all the fields, if they are one run of bytes: row[from:][:length]
 	next  *group // the fields after these; nil where there are none, as nearly always
 
-	from, length int
+	mask  int    // bytes of a mask of them
+	full  uint64 // all the fields, if packs puts them; else none
+	packs []pack
 }
 
 const (
@@ -49,6 +50,49 @@ type lane struct {
 	own       uint64 // the bytes that are of fields of the group
 	low, high uint64 // the fields in the lower four of them, and in the upper four
 	sets      *sets  // which of them it is; nil where there is no more than one in a half
+}
+
+// pack puts the values of fields side by side that are neighbours on the wire and lie in
+// the same eight bytes of a row: one run of bytes, or two with a gap between them, as the
+// steps of two numbers have it.
+//
+//	row   q0 q0 .. .. q1 q1 .. ..
+//	wire  q0 q0 q1 q1
+type pack struct {
+	off            int    // of the eight bytes
+	low, high      uint64 // the bits of either run, moved down; high is 0 for one run
+	from, to, next uint8  // where the runs begin, and where the second goes, in bits
+	bytes          uint8  // of both
+}
+
+// newPacks is nil where not all fields can be put like that.
+func newPacks(ops []op) []pack {
+	var list []pack
+	for k := range ops {
+		o := &ops[k]
+		if o.code > opBool {
+			return nil
+		}
+		at, from, bits := int(o.off&^7), uint8(o.off&7*8), 8*o.size
+		n := len(list)
+		if n == 0 || list[n-1].off != at {
+			list = append(list, pack{off: at, from: from, low: 1<<bits - 1, bytes: o.size})
+			continue
+		}
+		p := &list[n-1]
+		switch had := 8 * p.bytes; {
+		case p.high == 0 && p.from+had == from:
+			p.low |= (1<<bits - 1) << had
+		case p.high == 0:
+			p.to, p.next, p.high = from, had, 1<<bits-1
+		case p.to+had-p.next == from:
+			p.high |= (1<<bits - 1) << (had - p.next)
+		default:
+			return nil
+		}
+		p.bytes += o.size
+	}
+	return list
 }
 
 // sets tells the fields that have bytes in a set of the lower four of a lane's bytes,
@@ -83,10 +127,6 @@ func newFields(ops []op) *Fields {
 	f.end = (f.end + 7) &^ 7
 	f.most = f.MaskLen() + f.size + 8
 	f.group = newGroup(ops, f.end)
-	if len(f.runs) == 1 && f.runs[0].code <= opBool && f.Few() {
-		f.whole = 1<<len(ops) - 1
-		f.from, f.length = int(f.runs[0].off), int(f.runs[0].size)
-	}
 	return f
 }
 
@@ -99,7 +139,10 @@ func newGroup(ops []op, end int) group {
 		g.next = &next
 		ops = ops[:groupSize]
 	}
-	g.ops = ops
+	g.ops, g.mask = ops, (len(ops)+7)/8
+	if g.packs = newPacks(ops); g.packs != nil {
+		g.full = 1<<len(ops) - 1
+	}
 	for i := range g.lanes {
 		g.lanes[i] = lane{off: 8 * i, sets: new(sets)}
 	}
@@ -178,23 +221,17 @@ func (g *group) sameSteps(fields uint64, a, b []byte) uint64 {
 // are written; those that are too many are free for what follows.
 func (g *group) putMask(buf []byte, at int, fields uint64) int {
 	putWord(buf, at, fields)
-	return at + (len(g.ops)+7)/8
+	return at + g.mask
 }
 
 // put puts the values of the fields at buf[at:], and returns where they end.
 func (g *group) put(buf []byte, at int, row []byte, fields uint64) int {
-	if fields == g.whole {
-		// Words, and then what is left of one, are sooner there than a call.
-		from, to := g.from, g.from+g.length
-		for ; from+8 <= to; from, at = from+8, at+8 {
-			putWord(buf, at, wordAt(row, from))
-		}
-		if from+4 <= to {
-			le.PutUint32(buf[at:], le.Uint32(row[from:]))
-			from, at = from+4, at+4
-		}
-		for ; from < to; from, at = from+1, at+1 {
-			buf[at] = row[from]
+	if fields == g.full {
+		for i := range g.packs {
+			p := &g.packs[i]
+			x := wordAt(row, p.off)
+			putWord(buf, at, x>>(p.from&63)&p.low|x>>(p.to&63)&p.high<<(p.next&63))
+			at += int(p.bytes)
 		}
 		return at
 	}
@@ -277,8 +314,10 @@ func (f *Fields) AppendChanges(dst, row, base []byte) []byte {
 // PutChanges is AppendChanges into room that is there already: it writes at buf[at:],
 // where there are Most bytes, and returns where it ends.
 func (f *Fields) PutChanges(buf []byte, at int, row, base []byte) int {
-	if f.Few() {
-		return f.PutSet(buf, at, row, f.Changed(row, base))
+	if f.next == nil {
+		fields := f.Changed(row, base)
+		putWord(buf, at, fields)
+		return f.put(buf, at+f.mask, row, fields)
 	}
 	end := at
 	for g := &f.group; g != nil; g = g.next {
