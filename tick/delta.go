@@ -28,6 +28,7 @@ type encoding struct {
 	buf     []byte  // as long as it may be
 	end     int     // of what is in buf. With ids: the list as a viewer has it that holds everything and owns nothing private
 	changed []int32 // indexes of what has changed, where all is encoded
+	indexed bool    // pieces and changed are there: many a list goes to all as it is, and nobody asks
 	private bool    // an owner sees more of something than others do
 }
 
@@ -79,6 +80,7 @@ func (v *Viewer) encoding() *encoding {
 	*e = encoding{
 		in: in, plans: in.shard.plans, sends: in.sends, base: v.base, thin: v.thin,
 		pieces: slices.Grow(e.pieces[:0], n)[:n], buf: e.buf, changed: slices.Grow(e.changed[:0], n),
+		indexed: in.shard.rules.view,
 	}
 	switch some := in.history.newest > v.base; {
 	case in.shard.rules.view && (!some || len(b.held)*in.alike(v) < n):
@@ -102,29 +104,25 @@ func (in *Instance) alike(v *Viewer) (n int) {
 // all encodes everything that has changed.
 func (e *encoding) all() {
 	h := &e.in.history
-	past := h.undo.at(e.base)
-	typ, last := -1, uint32(0)
-	var f *[2]*wire.Fields
-	var images *images
-	is, room, few, view := still, 0, false, e.in.shard.rules.view
-	buf, at := e.buf, 0
-	base, thin := e.base, e.thin
-	for i := range h.objects {
+	r := runs{past: h.undo.at(e.base)}
+	typ := -1
+	var f *wire.Fields
+	is, once, fast, view := still, false, false, e.in.shard.rules.view
+	for i := 0; i < len(h.objects); i++ {
 		o := &h.objects[i]
-		stamp := o.sent
-		if thin {
-			stamp = o.whole
-		}
-		if stamp <= base {
+		if e.stamp(o) <= e.base {
 			if view {
 				e.pieces[i].is = still
 			}
 			continue
 		}
 		if int(o.typ) != typ {
-			typ, images = int(o.typ), &h.images[o.typ]
-			f, is = e.fields(o), e.kind(o)
-			room, few = wire.MaxUvarint+f[0].Most()+spare, is == public && f[0].Few() && !thin
+			typ = int(o.typ)
+			f, is = e.fields(o)[0], e.kind(o)
+			r.room = wire.MaxUvarint + f.Most() + spare
+			once = is == public && f.Few() && !e.thin
+			fast = once && !e.indexed && e.plans[typ].lanes.list != nil
+			e.private = e.private || is == private
 		}
 		if is == still {
 			if view {
@@ -132,31 +130,46 @@ func (e *encoding) all() {
 			}
 			continue
 		}
-		e.private = e.private || is == private
-		e.changed = append(e.changed, int32(i))
-		if len(buf)-at < room {
-			buf = grow(buf, at, room)
+		if len(e.buf)-r.at < r.room {
+			e.buf = grow(e.buf, r.at, r.room)
 		}
-		start := at
-		if f[0].Len() > 0 {
-			at = wire.PutUvarint(buf, at, o.id-last)
-			last, start = o.id, at
-			image := images.at(o.image)
-			if base < o.born {
-				at = len(f[0].AppendFull(buf[:at], image))
-			} else if few && o.before <= base {
-				at = f[0].PutSet(buf, at, image, o.fields)
-			} else if old, ok := past.image(o.id); ok {
-				at = f[0].PutChanges(buf, at, image, old)
-			} else {
-				at = f[0].PutChanges(buf, at, image, h.imageAt(o, base))
+		if fast {
+			if end := e.encodeRun(&r, i); end > i {
+				i = end - 1
+				continue
 			}
 		}
-		// Set one by one: as a whole it would be put together elsewhere and copied.
-		p := &e.pieces[i]
-		p.id, p.is, p.at, p.until = o.id, is, int32(start), int32(at)
+		start := r.at
+		if f.Len() > 0 {
+			start = wire.PutUvarint(e.buf, r.at, o.id-r.last)
+			r.last = o.id
+			image := h.image(o)
+			if e.base < o.born {
+				r.at = len(f.AppendFull(e.buf[:start], image))
+			} else if once && o.before <= e.base {
+				r.at = f.PutSet(e.buf, start, image, o.fields)
+			} else if old, ok := r.past.image(o.id); ok {
+				r.at = f.PutChanges(e.buf, start, image, old)
+			} else {
+				r.at = f.PutChanges(e.buf, start, image, h.imageAt(o, e.base))
+			}
+		}
+		if e.indexed {
+			e.changed = append(e.changed, int32(i))
+			// Set one by one: as a whole it would be put together elsewhere and copied.
+			p := &e.pieces[i]
+			p.id, p.is, p.at, p.until = o.id, is, int32(start), int32(r.at)
+		}
 	}
-	e.buf, e.end = buf, at
+	e.end = r.at
+}
+
+// index sees to it that pieces are there.
+func (e *encoding) index() {
+	if !e.indexed && e.in.history.newest > e.base {
+		e.indexed = true
+		e.all()
+	}
 }
 
 // grow makes buf longer, of which what is before at counts, so that n bytes are behind
@@ -257,6 +270,7 @@ func (e *encoding) get(i int) []byte {
 // changed is the indexes of what the viewer holds and has changed since its base.
 func (v *Viewer) changed(e *encoding) []int32 {
 	if !v.in.shard.rules.view {
+		e.index()
 		return e.changed
 	}
 	b := &v.in.shard.scratch
@@ -301,12 +315,15 @@ func (v *Viewer) delta(dst []byte, budget int) []byte {
 
 // join appends all that has changed of what the viewer holds. It is owed nothing.
 func (v *Viewer) join(dst []byte, e *encoding) []byte {
-	b, list := &v.in.shard.scratch, e.changed
+	var list []int32
 	switch {
 	case v.in.shard.rules.view:
-		list = b.held
+		list = v.in.shard.scratch.held
 	case !e.private || v.player == 0:
 		return append(dst, e.buf[:e.end]...)
+	default:
+		e.index()
+		list = e.changed
 	}
 	to := joined{dst[:cap(dst)], len(dst), 0}
 	for {

@@ -82,6 +82,9 @@
 // row of which it was made beside it, and of that only what has changed is divided
 // again, once for all viewers and bases.
 //
+// Objects that move are most of the work, and most of them have neighbours of their type
+// that move, too: Commit and deltas go through such runs in loops of their own (run.go).
+//
 // While an instance has a thin viewer, for which shared fields are treated as
 // sent, the images go as far as the shared fields do. Without one they cost
 // nothing.

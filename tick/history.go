@@ -166,6 +166,7 @@ type column struct {
 	size, each  int
 	sent, whole *wire.Fields // as the owner sees them; whole is nil where only the sent ones count
 	steps       *wire.Fields // as of images
+	lanes       *lanes       // for runs; nil where those are not for the type
 }
 
 // next is the next row's id; not ok at the end.
@@ -193,6 +194,8 @@ func (in *Instance) columns() []column {
 		c := column{rows: in.block[t.Rows:][:in.count(typ)*t.Stride], stride: t.Stride, images: m.buf, size: m.size, each: m.each, sent: p.sent[1], steps: m.steps}
 		if h.wide {
 			c.whole = p.whole[1]
+		} else if p.lanes.list != nil && !in.timeline.rewound {
+			c.lanes = &p.lanes
 		}
 		list[typ] = c
 	}
@@ -209,9 +212,16 @@ func (in *Instance) walk() {
 	b.fresh = b.fresh[:0]
 	undo, sends, rewound := &h.undo, in.sends, in.timeline.rewound
 	kept, objects := 0, h.objects
-	for i := range objects {
+	for i := 0; i < len(objects); i++ {
 		o := &objects[i]
 		c := &columns[o.typ]
+		if c.lanes != nil {
+			if end := in.walkRun(c, i, kept); end > i {
+				kept += end - i
+				i = end - 1
+				continue
+			}
+		}
 		row := c.rows[c.at:]
 		// A row begins with id and mark: what is not marked begins with the id alone.
 		if len(row) == 0 || le.Uint64(row) != uint64(o.id) || rewound {

@@ -109,6 +109,7 @@ type plan struct {
 	sent  [2]*wire.Fields // in images
 	whole [2]*wire.Fields // for thin viewers
 	steps *wire.Fields    // of rows, to make images of them; nil where a row is its own
+	lanes lanes           // the sent ones
 }
 
 func newPlans(w *wire.Schema) []plan {
@@ -117,9 +118,11 @@ func newPlans(w *wire.Schema) []plan {
 		for k, owner := range []bool{false, true} {
 			list[i].sent[k], list[i].whole[k] = w.Fields(i, wire.Sent, owner).Stepped(), w.Fields(i, wire.Whole, owner).Stepped()
 		}
-		if f := w.Fields(i, wire.Sent, true); f.Stepped() != f {
+		f := w.Fields(i, wire.Sent, true)
+		if f.Stepped() != f {
 			list[i].steps = f
 		}
+		list[i].lanes = newLanes(f)
 	}
 	return list
 }
