@@ -166,7 +166,7 @@ type column struct {
 	size, each  int
 	sent, whole *wire.Fields // as the owner sees them; whole is nil where only the sent ones count
 	steps       *wire.Fields // as of images
-	lanes       *lanes       // for runs; nil where those are not for the type
+	lane        *wire.Lane   // for runs; nil where those are not for the type
 }
 
 // next is the next row's id; not ok at the end.
@@ -194,8 +194,8 @@ func (in *Instance) columns() []column {
 		c := column{rows: in.block[t.Rows:][:in.count(typ)*t.Stride], stride: t.Stride, images: m.buf, size: m.size, each: m.each, sent: p.sent[1], steps: m.steps}
 		if h.wide {
 			c.whole = p.whole[1]
-		} else if p.lanes.list != nil && !in.timeline.rewound {
-			c.lanes = &p.lanes
+		} else if len(p.lanes.list) == 1 && !in.timeline.rewound {
+			c.lane = &p.lanes.list[0]
 		}
 		list[typ] = c
 	}
@@ -215,7 +215,7 @@ func (in *Instance) walk() {
 	for i := 0; i < len(objects); i++ {
 		o := &objects[i]
 		c := &columns[o.typ]
-		if c.lanes != nil {
+		if c.lane != nil {
 			if end := in.walkRun(c, i, kept); end > i {
 				kept += end - i
 				i = end - 1

@@ -25,17 +25,19 @@ func newLanes(f *wire.Fields) lanes {
 }
 
 // walkRun walks from object number i on, as walk does, and returns where it stopped. The
-// objects are those from kept on, if some were lost.
+// objects are those from kept on, if some were lost. All sent fields of their type are in
+// one lane: a loop over more of them in the loop is slower than calls.
 func (in *Instance) walkRun(c *column, i, kept int) (end int) {
 	objects, sends := in.history.objects, in.sends
-	list, steps := c.lanes.list, c.lanes.steps
+	l, steps := c.lane, c.steps != nil
+	off := l.Off
 	u := &in.history.undo
 	typ, rows, at, row := objects[i].typ, c.rows, c.at, c.row
 	images, each, size, stride := c.images, c.each, c.size, c.stride
-	ring, to := u.ring, u.to
-	last := u.from + int64(len(ring)) // where the ring is full
 	whole := entryHeader + size
-	newest := false
+	begin := u.place(int64(whole))
+	ring, to := u.ring, begin
+	last := u.from + int64(len(ring)) // where the ring is full
 	for ; i < len(objects); i++ {
 		o := &objects[i]
 		if o.typ != typ || at >= len(rows) {
@@ -47,45 +49,31 @@ func (in *Instance) walkRun(c *column, i, kept int) (end int) {
 		}
 		from := int(o.image) * each
 		image := images[from : from+each : from+each]
-		place := int(to) & (len(ring) - 1)
-		if place+whole > len(ring) || to+int64(whole) > last {
-			break
-		}
-		e := ring[place : place+whole : place+whole]
-		fields := uint64(0)
+		x, y := le.Uint64(now[off:]), le.Uint64(image[off:])
+		made := y // what the image was made of
 		if steps {
-			for k := range list {
-				l := &list[k]
-				x, y := le.Uint64(now[l.Off:]), le.Uint64(image[l.Off:])
-				le.PutUint64(e[entryHeader+l.Off:], y)
-				if x != le.Uint64(image[size+l.Off:]) {
-					le.PutUint64(image[size+l.Off:], x)
-					x = l.Image(x)
-					le.PutUint64(image[l.Off:], x)
-					fields |= l.Changed(x ^ y)
-				}
-			}
-		} else {
-			for k := range list {
-				l := &list[k]
-				fields |= l.Changed(le.Uint64(now[l.Off:]) ^ le.Uint64(image[l.Off:]))
-			}
-			if fields != 0 {
-				for k := range list {
-					at := list[k].Off
-					le.PutUint64(e[entryHeader+at:], le.Uint64(image[at:]))
-					le.PutUint64(image[at:], le.Uint64(now[at:]))
-				}
-			}
+			made = le.Uint64(image[size+off:])
 		}
-		if fields != 0 {
-			le.PutUint64(e, uint64(size)|uint64(o.id)<<32)
-			le.PutUint64(e[8:], sends)
-			le.PutUint64(e[16:], uint64(o.undo))
-			o.undo = to
-			to += int64(whole)
-			o.before, o.sent, o.fields, o.whole = o.sent, sends, fields, sends
-			newest = true
+		if x != made {
+			place := int(to) & (len(ring) - 1)
+			if place+whole > len(ring) || to+int64(whole) > last {
+				break
+			}
+			if steps {
+				le.PutUint64(image[size+off:], x)
+				x = l.Image(x)
+			}
+			le.PutUint64(image[off:], x)
+			if fields := l.Changed(x ^ y); fields != 0 {
+				e := ring[place : place+whole : place+whole]
+				le.PutUint64(e, uint64(size)|uint64(o.id)<<32)
+				le.PutUint64(e[8:], sends)
+				le.PutUint64(e[16:], uint64(o.undo))
+				le.PutUint64(e[entryHeader+off:], y)
+				o.undo = to
+				to += int64(whole)
+				o.before, o.sent, o.fields, o.whole = o.sent, sends, fields, sends
+			}
 		}
 		o.row = row
 		at += stride
@@ -95,9 +83,9 @@ func (in *Instance) walkRun(c *column, i, kept int) (end int) {
 		}
 		kept++
 	}
-	c.at, c.row, u.to = at, row, to
-	if newest {
-		in.history.newest = sends
+	c.at, c.row = at, row
+	if to > begin {
+		u.to, in.history.newest = to, sends
 	}
 	return i
 }

@@ -34,7 +34,9 @@ func newTwin(t *testing.T, seed uint64, runs bool) *twin {
 		typeOf(2, "float", most, field("x", schema.F32, schema.Sent), field("y", schema.F32, schema.Sent), field("hp", schema.U8, schema.Sent)),
 		typeOf(3, "step", most, step("x"), step("y"), field("hp", schema.U16, schema.Sent), field("z", schema.F32, schema.Shared)),
 		typeOf(4, "wide", most, field("x", schema.F64, schema.Sent), step("y"), field("on", schema.Bool, schema.Sent)),
-		typeOf(5, "text", most, field("x", schema.F32, schema.Sent), field("name", schema.Str, schema.Sent)),
+		typeOf(5, "point", most, field("x", schema.F32, schema.Sent), field("y", schema.F32, schema.Sent), field("z", schema.F32, schema.Shared)),
+		typeOf(6, "corner", most, step("x"), step("y"), field("z", schema.F32, schema.Shared)),
+		typeOf(7, "text", most, field("x", schema.F32, schema.Sent), field("name", schema.Str, schema.Sent)),
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	const (
@@ -49,9 +51,9 @@ func newTwin(t *testing.T, seed uint64, runs bool) *twin {
 	g.Bodies = []ticktest.Body{
 		{Step: ticktest.Start, Side: schema.OnServer, Run: func(w *ticktest.World, _ ticktest.Object) {
 			typ := 2
-			for range 4 * most {
+			for range 6 * most {
 				if rng.IntN(4) == 0 {
-					typ = 2 + rng.IntN(4)
+					typ = 2 + rng.IntN(6)
 				}
 				w.Spawn(typ, 0)
 			}
@@ -61,9 +63,9 @@ func newTwin(t *testing.T, seed uint64, runs bool) *twin {
 				mood = rng.IntN(moods)
 			}
 			for coming && rng.IntN(3) == 0 {
-				world.Spawn(2+rng.IntN(4), 0)
+				world.Spawn(2+rng.IntN(6), 0)
 			}
-			for typ := 2; typ < 6; typ++ {
+			for typ := 2; typ < 8; typ++ {
 				for i := range w.in.count(typ) {
 					for k, f := range d.Types[typ].Fields {
 						if f.Kind == schema.Str || mood == still || mood == some && rng.IntN(4) > 0 {
@@ -82,6 +84,11 @@ func newTwin(t *testing.T, seed uint64, runs bool) *twin {
 			}
 		}},
 		{Step: ticktest.Update, Side: schema.OnServer, Type: 2, Run: func(world *ticktest.World, o ticktest.Object) {
+			if coming && rng.IntN(80) == 0 {
+				world.Remove(o)
+			}
+		}},
+		{Step: ticktest.Update, Side: schema.OnServer, Type: 5, Run: func(world *ticktest.World, o ticktest.Object) {
 			if coming && rng.IntN(80) == 0 {
 				world.Remove(o)
 			}

@@ -53,8 +53,7 @@ func (u *undo) push(image, next []byte, id uint32, send uint64, prev int64) int6
 	return at
 }
 
-// place makes room for an entry of n bytes where there is none behind the last, and
-// returns where.
+// place sees to it that there is room for an entry of n bytes, and returns where.
 func (u *undo) place(n int64) int64 {
 	for {
 		size := int64(len(u.ring))
