@@ -18,14 +18,17 @@ import (
 // A snapshot of the present would do as well, once. The next late command would be of
 // before that one, and where some player's commands are always late there would be no end
 // to it. The tick of the last snapshot gets old: once the timeline does not reach back to
-// it no command does, which makes one more for each send in the timeline at most.
+// it no command does, which makes one more for each send in the timeline at most. Of a
+// timeline that is longer than the history only that much counts: what was sent before is
+// not known any more, and the snapshot that comes then is one of the present.
 
 // young reports whether the state of the viewer's last snapshot is one of those that the
-// timeline keeps, so that a late command may change it. What was sent then has to be
-// known until it is not.
+// timeline keeps, so that a late command may change it, and the history reaches back to
+// it. What was sent then has to be known until that is over.
 func (v *Viewer) young() bool {
 	r := &v.in.shard.rules
-	return r.rewinds && !r.view && !v.thin && v.in.sends-v.snapSend < uint64(len(v.in.timeline.states))
+	kept := min(len(v.in.timeline.states), historySends)
+	return r.rewinds && !r.view && !v.thin && v.in.sends-v.snapSend < uint64(kept)
 }
 
 // sendAgain sends the viewer's last snapshot as it would have been with all that is known

@@ -154,3 +154,21 @@ func TestEntersOfWhatBodiesBroughtBack(t *testing.T) {
 		}
 	}
 }
+
+// A timeline that reaches back further than deltas do changes nothing of what those start
+// from: who has its snapshot for long is told of all that changes.
+func TestTimelinesLongerThanTheHistory(t *testing.T) {
+	for _, seed := range seeds(6) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		d := testDef(30, 30, 6)
+		d.TimelineDepth = 256
+		m := newModel(t, seed, d, calm, Options{})
+		m.still = true
+		for range 4 {
+			m.enter().lag = 2 + rng.IntN(4)
+		}
+		for range 4 * historySends {
+			m.tick()
+		}
+	}
+}
