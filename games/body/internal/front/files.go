@@ -143,15 +143,15 @@ func (r *report) add(s diag.Severity, at file.Idx, format string, args ...any) {
 // with another.
 func (r *report) once(s diag.Severity, at file.Idx, what, way string) {
 	pos, line := r.files.locate(at)
-	r.file(diag.Diagnostic{Severity: s, Pos: pos, Message: what, Source: line}, way)
+	r.tell(diag.Diagnostic{Severity: s, Pos: pos, Message: what, Source: line}, way)
 }
 
 // place adds a finding at a place of which the line is known, if it has one.
 func (r *report) place(s diag.Severity, pos diag.Position, line, format string, args ...any) {
-	r.file(diag.Diagnostic{Severity: s, Pos: pos, Message: fmt.Sprintf(format, args...), Source: line}, "")
+	r.tell(diag.Diagnostic{Severity: s, Pos: pos, Message: fmt.Sprintf(format, args...), Source: line}, "")
 }
 
-func (r *report) file(d diag.Diagnostic, way string) {
+func (r *report) tell(d diag.Diagnostic, way string) {
 	if len(r.list) >= maxFindings && (r.failed || d.Severity == diag.Warning) {
 		return
 	}

@@ -452,14 +452,14 @@ func (s *scope) object(of *typ, d int) *Node {
 		}
 	case 3:
 		if d > 0 {
-			return node(Object, "(@ ? @ : null)", s.condition(d-1), s.object2(of, d-1))
+			return node(Object, "(@ ? @ : null)", s.condition(d-1), s.typedObject(of, d-1))
 		}
 	}
 	return node(Object, "@", s.reference(of, d))
 }
 
-// object2 is an object of a type that the compiler knows, null or not.
-func (s *scope) object2(of *typ, d int) *Node {
+// typedObject is an object or null whose type the compiler knows: a null as it is has none.
+func (s *scope) typedObject(of *typ, d int) *Node {
 	if v, ok := s.here(of); ok && s.chance(50) {
 		return node(Fixed, v.name)
 	}

@@ -134,10 +134,10 @@ func (f *folder) expr(x ir.Expr) ir.Expr {
 			return x.Else
 		}
 		if c, ok := x.Else.(*ir.Const); ok && c.T == ir.I32 && c.Bits == 0 && isTruth(x.Test) && isTruth(x.Then) && light(x.Then) {
-			return fold1(ir.AndI32, x.Test, x.Then) // cheaper than a branch
+			return computed(ir.AndI32, x.Test, x.Then) // cheaper than a branch
 		}
 		if isInt(x.Then, 1) && isTruth(x.Test) && isTruth(x.Else) && light(x.Else) {
-			return fold1(ir.OrI32, x.Test, x.Else)
+			return computed(ir.OrI32, x.Test, x.Else)
 		}
 		return x
 	case *ir.Call:
@@ -184,7 +184,7 @@ func (f *folder) apply(x *ir.Apply) ir.Expr {
 			}
 		}
 	case ir.EqI32:
-		if same(x.X, x.Y) {
+		if sameLocal(x.X, x.Y) {
 			return ir.Int(1)
 		}
 	case ir.LtU32:
@@ -232,8 +232,8 @@ func light(x ir.Expr) bool {
 	return n <= 8 && pure(x)
 }
 
-// same reports whether two expressions are the same read of a local.
-func same(x, y ir.Expr) bool {
+// sameLocal reports whether two expressions are the same read of a local.
+func sameLocal(x, y ir.Expr) bool {
 	a, ok1 := x.(*ir.Get)
 	b, ok2 := y.(*ir.Get)
 	return ok1 && ok2 && a.Local == b.Local

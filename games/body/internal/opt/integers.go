@@ -153,7 +153,7 @@ func integers(x *ir.Apply) ir.Expr {
 		}
 	case ir.NegF64:
 		if a, s, ok := whole(x.X); ok && (s.lo > 0 || s.hi < 0) && -s.hi >= math.MinInt32 && -s.lo <= math.MaxInt32 {
-			return fold1(ir.FromI32, fold1(ir.SubI32, ir.Int(0), a))
+			return computed(ir.FromI32, computed(ir.SubI32, ir.Int(0), a))
 		}
 	case ir.AddF64, ir.SubF64, ir.MulF64:
 		return arithmetic(x)
@@ -177,15 +177,15 @@ func integers(x *ir.Apply) ir.Expr {
 	case !ok1 || !ok2:
 		return x
 	case s.inI32() && t.inI32():
-		return fold1(ops[0], a, b)
+		return computed(ops[0], a, b)
 	case s.lo >= 0 && t.lo >= 0:
-		return fold1(ops[1], a, b)
+		return computed(ops[1], a, b)
 	}
 	return x
 }
 
-// fold1 applies an operator and computes it if its operands are constants.
-func fold1(op ir.Op, args ...ir.Expr) ir.Expr {
+// computed applies an operator and computes it if its operands are constants.
+func computed(op ir.Op, args ...ir.Expr) ir.Expr {
 	x := ir.Do(op, args...)
 	if y := constant(x.(*ir.Apply)); y != nil {
 		return y
@@ -207,7 +207,7 @@ func arithmetic(x *ir.Apply) ir.Expr {
 	if !ok || !r.inI32() {
 		return x
 	}
-	return fold1(ir.FromI32, fold1(wholeOps[x.Op], a, b))
+	return computed(ir.FromI32, computed(wholeOps[x.Op], a, b))
 }
 
 // result is the span of an operator's result on whole numbers; ok is false where
@@ -254,10 +254,10 @@ func toInt32(x *ir.Apply) ir.Expr {
 				break
 			}
 		}
-		return fold1(wholeOps[inner.Op], a, b)
+		return computed(wholeOps[inner.Op], a, b)
 	case ir.NegF64:
 		if a, _, ok := whole(inner.X); ok {
-			return fold1(ir.SubI32, ir.Int(0), a)
+			return computed(ir.SubI32, ir.Int(0), a)
 		}
 	}
 	return x
