@@ -373,5 +373,5 @@ func (s *scope) value() *Node {
 		}
 		return node(Fixed, "{ x: @, y: @ }", s.number(2), s.number(2))
 	}
-	return s.objectOrNull(s.of, 1)
+	return s.typedObject(s.of, 1)
 }

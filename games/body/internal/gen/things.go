@@ -74,7 +74,7 @@ func (s *scope) lazy() *Node {
 		}
 	case 2:
 		if v, ok := s.someVar(s.assignable); ok {
-			return statement(v.name+s.pick(op, " ??= ")+"@;", s.objectOrNull(v.of, 2))
+			return statement(v.name+s.pick(op, " ??= ")+"@;", s.typedObject(v.of, 2))
 		}
 	case 3:
 		if p, ok := s.written(is(schema.Bool)); ok {
@@ -82,7 +82,7 @@ func (s *scope) lazy() *Node {
 		}
 	case 4:
 		if p, ok := s.written(is(schema.Ref)); ok {
-			return statement(p.text+s.pick(op, " ??= ")+"@;", s.objectOrNull(s.types[p.field.ref], 2))
+			return statement(p.text+s.pick(op, " ??= ")+"@;", s.typedObject(s.types[p.field.ref], 2))
 		}
 	case 5:
 		if x, ok := s.namedPlace(1); ok {
