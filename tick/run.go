@@ -15,13 +15,12 @@ import "gamehoster/wire"
 // lanes are the sent fields of a type as an owner, and as the public, see them; none
 // where the loops are not for them.
 type lanes struct {
-	list  []wire.Lane
-	mask  int  // bytes of a mask
-	steps bool // images are not rows
+	list []wire.Lane
+	mask int // bytes of a mask
 }
 
 func newLanes(f *wire.Fields) lanes {
-	return lanes{f.Lanes(), f.MaskLen(), f.Stepped() != f}
+	return lanes{f.Lanes(), f.MaskLen()}
 }
 
 // walkRun walks from object number i on, as walk does, and returns where it stopped. The
