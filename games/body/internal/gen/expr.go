@@ -183,6 +183,9 @@ func (s *scope) fieldOfMaybe(d int) *Node {
 		member = "." + f.name
 	}
 	if s.risky && s.chance(15) {
+		if s.file.ts && s.chance(50) {
+			member = "!" + member
+		}
 		return node(Number, "@"+member, s.reference(of, d))
 	}
 	if f, ok := s.fieldOf(of, is(schema.Ref)); ok && s.chance(40) {
