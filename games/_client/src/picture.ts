@@ -12,6 +12,8 @@ const turn = 2 * Math.PI;
 
 /** A correction fades by this time constant, in ms: a twentieth of it is left after 100 ms. */
 const easeTime = 33;
+/** What is left of a correction when it is over. Without an end something at rest would never be drawn just where it is. */
+const easedAway = 1e-9;
 
 /** The difference b - a of two values of a field; of angles the short way, -π to π. */
 function difference(f: Field, a: number, b: number): number {
@@ -184,6 +186,7 @@ export class Picture {
 			const { ease, drawn, slot } = cell(v);
 			for (let k = 0; k < ease.length; k++) {
 				ease[k] *= fade;
+				if (Math.abs(ease[k]) < easedAway) ease[k] = 0;
 				drawn[slot + k] += ease[k];
 			}
 		}
