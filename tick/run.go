@@ -4,8 +4,8 @@ import "gamehoster/wire"
 
 // Nearly all of a send's time goes to objects of which the same is to be done as of the
 // one before: one of the same type that has moved. For those, as far as a run of them
-// reaches, there are two loops without a call in them, so that what they need stays in
-// registers. They stop at an object that is any different, leave it to those who know
+// reaches, there are two loops with no call in them, but for the one that turns numbers
+// into steps, so that what they need stays in registers. They stop at an object that is any different, leave it to those who know
 // all cases, and are begun again behind it.
 //
 //	objects    a a a a a a b a a a a A a a a
