@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gamehoster/engine"
 	"gamehoster/engine/box"
 	"gamehoster/engine/gate"
@@ -112,6 +114,37 @@ func TestACrowdedLoopTurnsAway(t *testing.T) {
 			t.Errorf("%s: the table counts %+v", g.Name, l)
 		}
 	}
+}
+
+// TestADeadSocketGivesItsSeatBack hands a loop a socket whose peer is gone already.
+func TestADeadSocketGivesItsSeatBack(t *testing.T) {
+	s := serve(t, engine.Config{Dir: samples, Loops: 1, Transport: transport})
+	var req ws.Request
+	ask := ws.Dial{Host: "play.example.com", Target: "/pong"}
+	if err := req.Parse(ask.AppendRequest(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := req.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	taken := func() (n int) {
+		for _, g := range s.Games() {
+			n += g.Table.Load().Pending
+		}
+		return n
+	}
+	d := s.Route(&req, netip.MustParseAddrPort("127.0.0.1:4000"))
+	if d.Target == nil || taken() != 1 {
+		t.Fatalf("%d seats are taken, answered %q", taken(), d.Response)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Target.Take(fd, nil); err != nil {
+		t.Fatal(err)
+	}
+	await.True(t, "the seat to be free", func() bool { return taken() == 0 })
 }
 
 func TestALogLineIsShort(t *testing.T) {

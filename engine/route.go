@@ -79,10 +79,8 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 
 // lost gives up the seat of a socket that was dead before its loop could open it.
 func (b *Box) lost(number uint64) {
-	for _, l := range b.catalog.Games() {
-		if l.Number == number>>worker.GameShift {
-			l.Table.Cancel(number)
-		}
+	if l := b.catalog.Numbered(number >> worker.GameShift); l != nil {
+		l.Table.Cancel(number)
 	}
 }
 

@@ -162,6 +162,16 @@ func (c *Catalog) Games() []*Live {
 	return all
 }
 
+// Numbered is the live game of a number; nil if there is none.
+func (c *Catalog) Numbered(n uint64) *Live {
+	for _, l := range *c.live.Load() {
+		if l.Number == n {
+			return l
+		}
+	}
+	return nil
+}
+
 // Change is what became of one game's folder.
 type Change struct {
 	Place    games.Place
