@@ -57,9 +57,9 @@ race: tools-node tools-qemu tools-cc tools-typescript ## the Go tests under the 
 lint: ## vet, golangci-lint (pinned) with the floor plan's depguard rules, formatting
 	$(GO) vet ./... $(HIDDEN)
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) run $(LINT) run ./... $(HIDDEN)
+	$(GO) run $(LINT) run --allow-parallel-runners ./... $(HIDDEN)
 	$(GO) vet -tags giouring ./engine/loop/uring
-	$(GO) run $(LINT) run --build-tags giouring ./engine/loop/uring
+	$(GO) run $(LINT) run --allow-parallel-runners --build-tags giouring ./engine/loop/uring
 
 generate: ## rewrite generated files; CI fails when this changes anything
 	$(GO) generate ./...
