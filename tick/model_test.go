@@ -76,7 +76,7 @@ func newModel(t *testing.T, seed uint64, d *schema.Definition, mood mood, o Opti
 // startModel starts a model some of whose fields are set.
 func startModel(m *model, t *testing.T, seed uint64, d *schema.Definition, mood mood, o Options) *model {
 	m.t, m.rng, m.mood = t, rand.New(rand.NewPCG(seed, 1)), mood
-	m.ids, m.given = map[uint32]bool{}, givenIDs{}
+	m.ids, m.given = map[uint32]bool{}, givenIDs{since: map[uint32]uint32{}}
 	if !m.budget {
 		d.BytesPerSend = 1 << 20
 	}
@@ -137,29 +137,41 @@ func (m *model) tick() {
 	m.ends = kept
 }
 
-// givenIDs is the ids of objects that are no more, and since when.
-type givenIDs map[uint32]uint32
+// givenIDs is the ids of objects that are no more, and since when, as far as a rewind
+// that has been may have made that later.
+type givenIDs struct {
+	since   map[uint32]uint32
+	rewinds uint64
+}
 
 // check sees to it that an id that was given back is never given again. A rewind may
-// bring the object back or turn the counter back.
-func (dead givenIDs) check(t *testing.T, in *Instance) {
-	now := in.counters()
-	for _, g := range in.history.gone {
-		if g.send == in.sends {
-			dead[g.id] = in.tick
+// bring the object back, let it end later than it had, or turn the counter back.
+func (dead *givenIDs) check(t *testing.T, in *Instance) {
+	now, window := in.counters(), in.shard.rules.back+2*in.shard.rules.perSend
+	if r := in.shard.Stats().Rewinds; r != dead.rewinds {
+		dead.rewinds = r
+		for id, since := range dead.since {
+			if in.tick-since <= window {
+				dead.since[id] = in.tick
+			}
 		}
 	}
-	for id := range dead {
+	for _, g := range in.history.gone {
+		if g.send == in.sends {
+			dead.since[g.id] = in.tick
+		}
+	}
+	for id := range dead.since {
 		if id&1 == 0 && id >= now[1-id>>1&1] {
-			delete(dead, id)
+			delete(dead.since, id)
 		}
 	}
 	for _, o := range in.history.objects {
-		since, was := dead[o.id]
-		if was && (o.id&1 == 1 || in.tick-since > in.shard.rules.back+2*in.shard.rules.perSend) {
+		since, was := dead.since[o.id]
+		if was && (o.id&1 == 1 || in.tick-since > window) {
 			t.Fatalf("id %d is back", o.id)
 		}
-		delete(dead, o.id)
+		delete(dead.since, o.id)
 	}
 }
 

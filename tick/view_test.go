@@ -199,7 +199,7 @@ func (e *viewEnd) Message(p []byte) {
 }
 
 func newViewModel(t *testing.T, seed uint64, d *schema.Definition, o Options) *viewModel {
-	m := &viewModel{t: t, rng: rand.New(rand.NewPCG(seed, 5)), given: givenIDs{}}
+	m := &viewModel{t: t, rng: rand.New(rand.NewPCG(seed, 5)), given: givenIDs{since: map[uint32]uint32{}}}
 	g := viewGame(d)
 	in, err := newTestShard(t, g, o).Create("views", seed, seed)
 	if err != nil {

@@ -105,7 +105,7 @@ func (c *checker) read(at file.Idx, of *schema.Type, f *schema.Field) {
 	case f.Sync == schema.Server:
 		c.move(diag.Error, at, "a shared body cannot read %s: it is a server field, which browsers do not have, so make it sent or shared, or", fieldName(of, f))
 	case f.Audience == schema.Owner:
-		c.move(diag.Error, at, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so give it the audience all, or", fieldName(of, f))
+		c.move(diag.Error, at, "a shared body cannot read %s: only its owner receives it, and every browser must compute the same, so leave \"owner\" out of its declaration, or", fieldName(of, f))
 	case f.Sync == schema.Sent && !c.told[f]:
 		c.told[f] = true
 		c.move(diag.Warning, at, "%s is sent: browsers have its value of the last send, so what they compute from it here can be off until the next keyframe; make it shared, or", fieldName(of, f))

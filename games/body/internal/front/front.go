@@ -122,7 +122,8 @@ func (b *bodies) discover() {
 		shared := b.body(Body{Name: "commands." + c.Name, Moment: OnCommand, Of: player, Cmd: c})
 		server := b.body(Body{Name: "commands.server." + c.Name, Moment: OnCommand, Of: player, Cmd: c, Server: true})
 		if !shared && !server {
-			b.report.place(diag.Error, diag.Position{File: "commands.js"}, "", "the command \"%s\" has no function: write export function %s(player, command) in commands.js or commands.server.js", c.Name, c.Name)
+			there, hidden := b.file("commands"), b.file("commands.server")
+			b.report.place(diag.Error, diag.Position{File: there}, "", "the command \"%s\" has no function: write export function %s(player, command) in %s or %s", c.Name, c.Name, there, hidden)
 		}
 	}
 	for _, t := range append(slices.Clone(def.Types[1:]), instance) {
