@@ -35,7 +35,7 @@ const shownCrews = 250
 func asteroids(ctx context.Context, e *Env) (s *report.Section, err error) {
 	s = &report.Section{
 		Title: "Asteroids, four players an instance",
-		About: "The sample game at 30 ticks and 15 sends a second, played by bots over WebSockets: each steers four times a second, acks what it is sent and pings. " +
+		About: "The sample game at 30 ticks and 15 sends a second, played by bots over WebSockets: each steers four times a second, acks every second send, as the client library does, and pings. " +
 			"First beside other servers of the same game, about half a core of each; then more and more instances on one core.",
 		Series: pairs.Series{},
 	}
@@ -269,7 +269,7 @@ func crewSweep(ctx context.Context, e *Env, h hosted, split cores, s *report.Sec
 			kinds.Items = append(kinds.Items, pile)
 		}
 		if kernel := float64(w.System) / float64(max(1, w.User+w.System)); crews == shownCrews {
-			s.Notes = append(s.Notes, fmt.Sprintf("At %d players the kernel has %.0f %% of the server's time: a player's second is 15 sends and 20 messages taken in, each of which goes through TCP by itself.", int(n), 100*kernel))
+			s.Notes = append(s.Notes, fmt.Sprintf("At %d players the kernel has %.0f %% of the server's time: a player's second is 15 sends and 13 messages taken in, each of which goes through TCP by itself.", int(n), 100*kernel))
 		}
 		s.Series["sweep, "+label] = map[string]pairs.Spread{"us": {of["us"]}, "command p99.9": {r.Command.P999}, "core": {100 * w.Cores()}}
 		if r.Command.P999 <= bound {

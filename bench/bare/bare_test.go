@@ -46,7 +46,8 @@ func TestBotsPlay(t *testing.T) {
 			if sends.Messages < players*5 || sends.Messages > players*20 || sends.Bytes != 62*sends.Messages || pongs < players {
 				t.Errorf("%d sends of %d bytes in all, %d pongs in %.1f s", sends.Messages, sends.Bytes, pongs, r.Seconds)
 			}
-			if acks := r.Sent["ack"].Messages; acks < sends.Messages*9/10 {
+			// At 15 sends a second every other one is acked.
+			if acks := r.Sent["ack"].Messages; acks < sends.Messages*2/5 {
 				t.Errorf("%d acks of %d sends", acks, sends.Messages)
 			}
 		})
