@@ -17,7 +17,7 @@ type gameMaker struct {
 	traps  bool // bodies may fail
 	server bool // there are server bodies beside those of start, join, leave and commands
 	views  bool // there are view bodies; then bodies touch their own objects alone
-	still  bool // server bodies of updates do nothing for now
+	still  bool // server bodies of updates do nothing
 }
 
 type (

@@ -132,7 +132,7 @@ func testEarly(t *testing.T, mk Make) {
 	if err := r.loop.Adopt(fd, early, 7); err != nil {
 		t.Fatal(err)
 	}
-	copy(early, "XXXXX") // Adopt has copied it
+	copy(early, "spoil") // Adopt has copied it
 	if got := readAll(t, client, 15); got != "hello:earlylate" {
 		t.Errorf("got %q", got)
 	}
