@@ -67,3 +67,11 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	return c, nil
 }
+
+// hashes is how many state hashes of an instance are kept.
+func (c *Config) hashes() int {
+	if c.Dev {
+		return devHashes
+	}
+	return 0
+}

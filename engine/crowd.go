@@ -31,8 +31,8 @@ func (c *crowd) left(now int64) bool {
 // It takes some milliseconds of another thread than the loops', which it does not stop.
 func (b *Box) tidy() {
 	open, instances := int64(0), int64(0)
-	for _, l := range b.loops {
-		open += l.Stats().Open
+	for _, l := range b.crew.Loops() {
+		open += l.Open
 	}
 	for _, g := range b.catalog.Games() {
 		instances += int64(g.Table.Load().Instances)

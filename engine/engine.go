@@ -34,7 +34,6 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"gamehoster/engine/box"
@@ -69,8 +68,7 @@ type Box struct {
 	cfg                Config
 	log                *slog.Logger
 	catalog            *box.Catalog
-	on                 Transport // what the loops run on
-	loops              []loop.Loop
+	crew               crew
 	traces             *latetrace.Recorder // nil where none are wanted
 	gate               *gate.Gate
 	crowded            throttle // sockets refused because a loop was behind
@@ -90,9 +88,9 @@ func New(c Config) (_ *Box, err error) {
 	b := &Box{cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1),
 		sockets: crowd{worth: manySockets}, instances: crowd{worth: manyInstances}}
 	if c.Dir != "" {
-		b.catalog, err = box.OpenFolder(c.Dir, c.Loops, c.Log)
+		b.catalog, err = box.OpenFolder(c.Dir, c.Log)
 	} else {
-		b.catalog, err = box.OpenRoot(c.Root, c.Loops, c.Log)
+		b.catalog, err = box.OpenRoot(c.Root, c.Log)
 	}
 	if err != nil {
 		return nil, err
@@ -107,12 +105,12 @@ func New(c Config) (_ *Box, err error) {
 			}
 		}()
 	}
-	if err = b.makeLoops(); err != nil {
+	if b.crew, err = newInline(c, b.lateTick(), b); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			stop(b.loops)
+			b.crew.Close()
 		}
 	}()
 	// The games are there before the first player can knock.
@@ -131,28 +129,6 @@ func New(c Config) (_ *Box, err error) {
 	}
 	b.http = httpServer(b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)), c.Log)
 	return b, nil
-}
-
-// makeLoops makes the loops and the hosts on them.
-func (b *Box) makeLoops() (err error) {
-	var hosts []*worker.Host
-	var plans []plan
-	for i := range b.cfg.Loops {
-		h := worker.NewHost(worker.Options{
-			Number: uint32(i), Hashes: b.hashes(), Log: b.log, OnOpen: b.opened, OnClose: b.closed,
-		})
-		hosts = append(hosts, h)
-		plans = append(plans, plan{h, loop.Config{
-			OutboundCap: outboundCap, Pin: b.cfg.Loops > 1, CPU: i, Lost: b.lost, Late: b.lateTick(), Log: b.log,
-		}})
-	}
-	if b.loops, b.on, err = b.cfg.Transport.loops(plans, b.log); err != nil {
-		return err
-	}
-	for i, h := range hosts {
-		h.Bind(b.loops[i])
-	}
-	return nil
 }
 
 // lateTick is what the loops do about ticks that run late.
@@ -185,14 +161,11 @@ func (b *Box) Games() []*box.Live { return b.catalog.Games() }
 
 // Run serves until the context ends, then lets the players go with 1001 and returns.
 func (b *Box) Run(ctx context.Context) error {
-	for _, l := range b.loops {
-		b.start("event loop", l.Run)
-	}
-	b.start("http server", func() error {
+	b.crew.Run(b.fail)
+	b.running.Go(func() {
 		if err := b.http.Serve(b.door.HTTPListener()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			return err
+			b.fail(fmt.Errorf("http server: %w", err))
 		}
-		return nil
 	})
 	if b.cfg.Ready != nil {
 		b.cfg.Ready(b)
@@ -211,15 +184,12 @@ func (b *Box) Run(ctx context.Context) error {
 	}
 }
 
-func (b *Box) start(what string, run func() error) {
-	b.running.Go(func() {
-		if err := run(); err != nil {
-			select {
-			case b.failed <- fmt.Errorf("%s: %w", what, err):
-			default:
-			}
-		}
-	})
+// fail ends the box, if it is not ending already.
+func (b *Box) fail(err error) {
+	select {
+	case b.failed <- err:
+	default:
+	}
 }
 
 func (b *Box) housekeeping() {
@@ -243,15 +213,13 @@ func (b *Box) apply(c box.Change) {
 		if name := b.cfg.FileName; name != nil {
 			c.New.File = func(file string) string { return name(c.New.Place.Dir, file) }
 		}
-		for _, l := range b.loops {
-			l.Post(&worker.AddGame{Game: &c.New.Game})
+		if err := b.crew.Start(c.New); err != nil {
+			b.log.Error("starting a game failed", "game", c.New.Name, "error", err)
 		}
 	}
 	if c.Page != nil {
 		// Pages know one reason to load anew. They find their seats where they left them.
-		for _, l := range b.loops {
-			l.Post(&worker.EndSockets{Number: c.Page.Number, Code: wire.CloseOutdated, Reason: "the page was saved"})
-		}
+		b.crew.EndSockets(c.Page, wire.CloseOutdated, "the page was saved")
 	}
 	if c.Old != nil {
 		c.Old.Table.Close()
@@ -266,31 +234,14 @@ func (b *Box) apply(c box.Change) {
 	}
 }
 
-// drop takes a game from the loops. done is called when none of them runs it any more.
+// drop takes a game from the crew. done is called when nothing runs it any more.
 func (b *Box) drop(g *box.Live, code uint16, reason string, done func()) {
-	var left atomic.Int32
-	left.Store(int32(len(b.loops)))
-	dropped := func() {
-		if left.Add(-1) > 0 {
-			return
-		}
+	b.crew.Drop(g, code, reason, func() {
 		if err := g.Code.Close(); err != nil {
 			b.log.Error("freeing a game's code failed", "game", g.Name, "error", err)
 		}
 		done()
-	}
-	for _, l := range b.loops {
-		if !l.Post(&worker.DropGame{Number: g.Number, Code: code, Reason: reason, Done: dropped}) {
-			dropped()
-		}
-	}
-}
-
-func (b *Box) hashes() int {
-	if b.cfg.Dev {
-		return devHashes
-	}
-	return 0
+	})
 }
 
 func (b *Box) opened(r worker.Reservation) { b.gate.Enter(r.Peer) }
@@ -317,9 +268,7 @@ func (b *Box) shutdown() error {
 		b.drop(g, wire.CloseStopping, "the server stops", dropped.Done)
 	}
 	dropped.Wait()
-	for _, l := range b.loops {
-		l.Stop()
-	}
+	b.crew.Close()
 	b.running.Wait()
 	if b.traces != nil {
 		b.traces.Close()

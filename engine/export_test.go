@@ -12,7 +12,7 @@ import (
 
 // Hold keeps the thread of a box's first loop busy for a while.
 func (b *Box) Hold(d time.Duration) {
-	b.loops[0].Post(&worker.Inspect{Reply: func([]worker.InstanceInfo) {
+	b.crew.(*inline).loops[0].Post(&worker.Inspect{Reply: func([]worker.InstanceInfo) {
 		for end := loop.Now() + int64(d); loop.Now() < end; {
 		}
 	}})
@@ -25,8 +25,9 @@ func (crowdedLoop) Crowded() bool { return true }
 
 // RouteCrowded routes a request while the first loop says that it is too far behind.
 func (b *Box) RouteCrowded(req *ws.Request, client netip.AddrPort) door.Decision {
-	real := b.loops[0]
-	b.loops[0] = crowdedLoop{real}
-	defer func() { b.loops[0] = real }()
+	loops := b.crew.(*inline).loops
+	real := loops[0]
+	loops[0] = crowdedLoop{real}
+	defer func() { loops[0] = real }()
 	return b.Route(req, client)
 }

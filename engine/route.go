@@ -46,6 +46,7 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		return b.closeWith(req, client, wire.CloseOutdated)
 	}
 	want.Peer = client.Addr()
+	want.CPU = -1
 	at, err := live.Table.Place(want.Request, loop.Now())
 	switch {
 	case errors.Is(err, box.ErrNoInstance):
@@ -55,8 +56,7 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	case err != nil:
 		return b.closeWith(req, client, wire.CloseBoxFull)
 	}
-	to := b.loops[at.Shard]
-	if to.Crowded() {
+	if b.crew.Crowded(at.Shard) {
 		// It is told before it is promised anything: the newest of a crowd have to wait.
 		live.Table.Cancel(at.Number)
 		if n := b.crowded.count(loop.Now()); n > 0 {
@@ -68,7 +68,7 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		Response: ws.AppendResponse(nil, req.Key, ""),
 		Target: door.TargetFunc(func(fd int, early []byte) error {
 			live.Table.Hand(at.Number)
-			err := to.Adopt(fd, early, at.Number)
+			err := b.crew.Hand(live, at, fd, early)
 			if err != nil {
 				live.Table.Cancel(at.Number)
 			}

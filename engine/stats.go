@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"gamehoster/engine/door"
@@ -11,7 +9,7 @@ import (
 	"gamehoster/engine/worker"
 )
 
-// statsTimeout is how long the loops have to answer; one that is held up longer is
+// statsTimeout is how long the crew has to answer; one that is held up longer is
 // the answer.
 const statsTimeout = 2 * time.Second
 
@@ -44,63 +42,38 @@ type instanceReport struct {
 	Hashes  [][2]any `json:"hashes"` // [tick, hash in hexadecimal], newest last
 }
 
-// stats asks every loop what it runs.
+// stats asks the crew what it runs.
 func (b *Box) stats() (any, error) {
-	report := statsReport{Games: map[string]gameReport{}, Transport: b.on, Loops: b.Loops(), Door: b.door.Stats()}
+	report := statsReport{Games: map[string]gameReport{}, Loops: b.Loops(), Door: b.door.Stats()}
 	names := map[uint64]string{}
 	for _, l := range b.catalog.Games() {
 		names[l.Number] = l.Place.Game
 		report.Games[l.Place.Game] = gameReport{Hash: fmt.Sprintf("%016x", l.Hash), Instances: []instanceReport{}, Faults: []faultReport{}}
 	}
-	var mu sync.Mutex
-	var asked sync.WaitGroup
-	for _, l := range b.loops {
-		asked.Add(1)
-		ok := l.Post(&worker.Inspect{Faults: func(all []worker.FaultInfo) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, f := range all {
-				if name, live := names[f.Game]; live {
-					g := report.Games[name]
-					g.Faults = append(g.Faults, faultReport{Error: f.Error, Instance: f.Instance, Times: f.Times})
-					report.Games[name] = g
-				}
-			}
-		}, Reply: func(all []worker.InstanceInfo) {
-			defer asked.Done()
-			mu.Lock()
-			defer mu.Unlock()
-			for _, in := range all {
-				name, live := names[in.Game]
-				if !live {
-					continue
-				}
-				g := report.Games[name]
-				g.Instances = append(g.Instances, describe(in))
-				report.Games[name] = g
-			}
-		}})
-		if !ok {
-			return nil, errors.New("the server is stopping")
+	got, err := b.crew.Inspect(statsTimeout)
+	if err != nil {
+		return nil, err
+	}
+	report.Transport = got.on
+	for _, f := range got.faults {
+		if name, live := names[f.Game]; live {
+			g := report.Games[name]
+			g.Faults = append(g.Faults, faultReport{Error: f.Error, Instance: f.Instance, Times: f.Times})
+			report.Games[name] = g
 		}
 	}
-	done := make(chan struct{})
-	go func() { asked.Wait(); close(done) }()
-	select {
-	case <-done:
-		return report, nil
-	case <-time.After(statsTimeout):
-		return nil, errors.New("an event loop does not answer")
+	for _, in := range got.instances {
+		if name, live := names[in.Game]; live {
+			g := report.Games[name]
+			g.Instances = append(g.Instances, describe(in))
+			report.Games[name] = g
+		}
 	}
+	return report, nil
 }
 
 // Loops are the counters of the event loops.
-func (b *Box) Loops() (all []loop.Stats) {
-	for _, l := range b.loops {
-		all = append(all, l.Stats())
-	}
-	return all
-}
+func (b *Box) Loops() []loop.Stats { return b.crew.Loops() }
 
 func describe(in worker.InstanceInfo) instanceReport {
 	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Missed: in.Missed, Short: in.Short, Hashes: [][2]any{}}

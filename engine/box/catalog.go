@@ -47,7 +47,6 @@ const gone = "gone"
 
 // Catalog is the games of a box, by where they live. Reading it takes no lock.
 type Catalog struct {
-	shards  int
 	resolve func(host, segment string) (games.Place, bool)
 	places  func() ([]games.Place, error)
 	load    func(dir string) (*games.Game, diag.List)
@@ -64,7 +63,7 @@ type Catalog struct {
 }
 
 // OpenRoot is the catalog of a games root, <root>/<domain>/<game>/.
-func OpenRoot(root string, shards int, log *slog.Logger) (*Catalog, error) {
+func OpenRoot(root string, log *slog.Logger) (*Catalog, error) {
 	var listing atomic.Pointer[games.Root]
 	read := func() ([]games.Place, error) {
 		r, err := games.ReadRoot(root)
@@ -81,7 +80,7 @@ func OpenRoot(root string, shards int, log *slog.Logger) (*Catalog, error) {
 	if _, err := read(); err != nil {
 		return nil, err
 	}
-	c := newCatalog(shards, log)
+	c := newCatalog(log)
 	c.places = read
 	c.resolve = func(host, segment string) (games.Place, bool) { return listing.Load().Resolve(host, segment) }
 	return c, nil
@@ -89,7 +88,7 @@ func OpenRoot(root string, shards int, log *slog.Logger) (*Catalog, error) {
 
 // OpenFolder is the catalog of one domain's folder, or of the one game that the folder
 // is. Every host resolves to it.
-func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
+func OpenFolder(dir string, log *slog.Logger) (*Catalog, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder of games: %w", err)
@@ -99,7 +98,7 @@ func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is no folder", dir)
 	}
-	c := newCatalog(shards, log)
+	c := newCatalog(log)
 	c.places = func() ([]games.Place, error) { return folderPlaces(dir) }
 	c.resolve = func(_, segment string) (games.Place, bool) {
 		return games.Place{Domain: "localhost", Game: segment}, true
@@ -107,8 +106,8 @@ func OpenFolder(dir string, shards int, log *slog.Logger) (*Catalog, error) {
 	return c, nil
 }
 
-func newCatalog(shards int, log *slog.Logger) *Catalog {
-	c := &Catalog{shards: shards, load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
+func newCatalog(log *slog.Logger) *Catalog {
+	c := &Catalog{load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
 	// Tokens of a box that ran here before are unlikely to name an instance of this one.
 	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
@@ -277,7 +276,7 @@ func (c *Catalog) build(p games.Place) (l *Live, findings diag.List) {
 	}
 	number := c.next
 	c.next++
-	table := NewTable(g.Def, c.shards, number<<worker.GameShift+1, &c.ids)
+	table := NewTable(g.Def, number<<worker.GameShift+1, &c.ids)
 	return &Live{
 		Game:    worker.Game{Number: number, Name: p.String(), Def: g.Def, Program: g.Program, Hash: g.Hash, Boss: table},
 		Place:   p,

@@ -21,7 +21,7 @@ func TestAGameIsDroppedAtTheSecondLook(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, err := OpenFolder(filepath.Dir(dir), 1, slog.New(slog.DiscardHandler))
+	c, err := OpenFolder(filepath.Dir(dir), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestASavedPageIsTold(t *testing.T) {
 	write("game/"+games.DefinitionFile, `{"player": {"fields": {"n": "u32 shared"}}}`)
 	write("game/page/index.html", "<p>one</p>")
 	write("_shared/page/frame.css", "p { color: red }")
-	c, err := OpenFolder(dir, 1, slog.New(slog.DiscardHandler))
+	c, err := OpenFolder(dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

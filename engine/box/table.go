@@ -16,6 +16,17 @@
 // An instance is open while the game lets players in and a seat is free. A new
 // player goes to the oldest open instance, or to a fresh one on the emptiest
 // shard.
+//
+// Shards come and go, as the processes do that run them:
+//
+//	AddShard --> takes new players --> DrainShard --> only who returns, or names its instance --> DropShard
+//	              ^           |                                                                     ^
+//	              |  Suspect  v                                                                     |
+//	             nobody new, it may answer again -----------------(it died)-------------------------+
+//
+// A table as a whole drains when a newer definition takes its place, as if all its shards
+// did. Where no shard has room for another instance, Place says ErrNoShard, and who can
+// adds one and tries again.
 package box
 
 import (
@@ -38,15 +49,18 @@ const SeatTimeout = 10 * time.Second
 
 // What Place answers when there is no seat.
 var (
-	ErrNoInstance = errors.New("no such instance, or it is full") // closes with 4004
-	ErrBoxFull    = errors.New("the box is full")                 // closes with 4009
-	ErrClosed     = errors.New("the definition was replaced")     // closes with 4006: the next try finds the new one
+	ErrNoInstance = errors.New("no such instance, or it is full")            // closes with 4004
+	ErrNoShard    = errors.New("no shard has room for another instance")     // one more is to be raised
+	ErrBoxFull    = errors.New("the box is full")                            // closes with 4009: none can be raised
+	ErrClosed     = errors.New("the definition was replaced")                // closes with 4006: the next try finds the new one
+	ErrSuspect    = errors.New("the worker of the instance does not answer") // closes with 4006: it may, or the instance be gone
 )
 
 // Request is a player who wants to play.
 type Request struct {
 	Instance string       // the instance to join, by name; empty for any
 	Resume   worker.Token // zero for none
+	CPU      int          // the core that accepted the socket, where a shard of that core is preferred; -1 if unknown
 	worker.Client
 }
 
@@ -56,20 +70,35 @@ type Table struct {
 	def *schema.Definition
 
 	mu        sync.Mutex
-	closed    bool
-	shards    []int // instances on each
+	draining  bool     // nobody new
+	closed    bool     // nobody at all
+	shards    []*shard // in the order in which they were added
 	instances map[worker.InstanceID]*instance
 	byName    map[string]*instance
-	open      []*instance         // with a free seat, oldest first
+	open      []*instance         // with a free seat for anybody, oldest first
 	pending   map[uint64]*pending // by number
 	ids       *atomic.Uint32      // of the newest instance of all tables that share it
 	next      uint64              // number of the next reservation
+	now       int64               // the newest time that a call had
 }
+
+// shard is who runs instances.
+type shard struct {
+	number    uint32
+	cpu       int // -1 if it runs on any
+	instances int
+	idle      int64 // since when there are none
+	draining  bool
+	suspect   bool
+}
+
+// takes reports whether new players may be sent there.
+func (s *shard) takes() bool { return !s.draining && !s.suspect }
 
 type instance struct {
 	id      worker.InstanceID
 	name    string
-	shard   int
+	shard   *shard
 	seats   int  // reserved and taken
 	pending int  // reservations in it that wait to be claimed
 	running bool // one was claimed: the worker has the instance and says when it is over
@@ -86,15 +115,14 @@ type pending struct {
 // has none, and who resumes has one already.
 func (p *pending) counted() bool { return !p.reservation.Watch && p.reservation.Resume.IsZero() }
 
-// NewTable makes the table of a game that runs on the given number of shards. The
+// NewTable makes the table of a game, which has no shard yet. The
 // numbers of reservations ascend from first, so that tables of one box can share a
 // number space. Instances are numbered by ids, which they share for another reason:
 // a resume token names its instance by number, and one of a table that was replaced
 // must not mean an instance of the new one.
-func NewTable(def *schema.Definition, shards int, first uint64, ids *atomic.Uint32) *Table {
+func NewTable(def *schema.Definition, first uint64, ids *atomic.Uint32) *Table {
 	return &Table{
 		def:       def,
-		shards:    make([]int, shards),
 		instances: map[worker.InstanceID]*instance{},
 		byName:    map[string]*instance{},
 		pending:   map[uint64]*pending{},
@@ -105,53 +133,89 @@ func NewTable(def *schema.Definition, shards int, first uint64, ids *atomic.Uint
 
 // Placement is where a reservation was made.
 type Placement struct {
-	Shard  int    // the shard that runs the instance
-	Number uint64 // claims the reservation
+	Shard       uint32             // the shard that runs the instance
+	Number      uint64             // claims the reservation
+	Reservation worker.Reservation // what Claim will give
 }
 
 // Place reserves a seat. now is monotonic nanoseconds. It fails with ErrNoInstance
-// where the request names an instance that is gone or full, ErrBoxFull where no shard
-// has room for another instance, and ErrClosed after Close.
+// where the request names an instance that is gone or full, ErrSuspect where it names one
+// whose shard is suspect, ErrNoShard where no shard has room for another instance, and
+// ErrClosed after Close, and after Drain for who neither resumes nor names an instance.
 func (t *Table) Place(r Request, now int64) (Placement, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.now = max(t.now, now)
 	if t.closed {
 		return Placement{}, ErrClosed
 	}
-	if !r.Resume.IsZero() && !r.Watch {
-		if in := t.instances[r.Resume.Instance()]; in != nil && uint32(in.shard) == r.Resume.Worker() {
-			// The seat is counted already; the worker knows whether the secret is right.
-			return t.reserve(in, r, r.Resume, now), nil
-		}
+	if in := t.resumed(r); in != nil {
+		// The seat is counted already; the worker knows whether the secret is right.
+		return t.reserve(in, r, r.Resume, now), nil
 	}
 	if r.Instance != "" {
 		in := t.byName[r.Instance]
-		if in == nil || (!r.Watch && !t.hasRoom(in)) {
+		switch {
+		case in == nil || (!r.Watch && !t.hasRoom(in)):
 			return Placement{}, ErrNoInstance
+		case in.shard.suspect:
+			return Placement{}, ErrSuspect
 		}
 		return t.reserve(in, r, worker.Token{}, now), nil
 	}
-	in := t.anyOpen()
+	if t.draining {
+		return Placement{}, ErrClosed
+	}
+	in := t.anyOpen(r.CPU)
 	if in == nil {
-		return Placement{}, ErrBoxFull
+		return Placement{}, ErrNoShard
 	}
 	return t.reserve(in, r, worker.Token{}, now), nil
+}
+
+// Knows reports whether a request is for an instance of this table: one that it resumes in
+// or names. A moment later the instance may be gone.
+func (t *Table) Knows(r Request) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.resumed(r) != nil || r.Instance != "" && t.byName[r.Instance] != nil
+}
+
+// resumed is the instance that a request has a token of; nil if there is none.
+func (t *Table) resumed(r Request) *instance {
+	if r.Resume.IsZero() || r.Watch {
+		return nil
+	}
+	if in := t.instances[r.Resume.Instance()]; in != nil && in.shard.number == r.Resume.Worker() {
+		return in
+	}
+	return nil
 }
 
 // Reseat finds another place on a shard for a client that was claimed there and has
 // none: the seat that it wanted to resume is gone, or the game has closed the instance
 // meanwhile. It is the same instance where that has room, and else, unless the client
 // named it, any open or fresh one. The seat is counted; who reseats a client that had
-// a counted one releases that first. ok is false where there is no room.
-func (t *Table) Reseat(shard uint32, r worker.Reservation) (_ worker.Reservation, ok bool) {
+// a counted one releases that first. then is called before Reseat returns, with false
+// where there is no room, and where no new players are taken there any more.
+func (t *Table) Reseat(shard uint32, r worker.Reservation, then func(worker.Reservation, bool)) {
+	then(t.reseat(shard, r))
+}
+
+func (t *Table) reseat(number uint32, r worker.Reservation) (_ worker.Reservation, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	sh := t.shard(number)
+	if sh == nil || t.closed {
+		return r, false
+	}
+	fresh := !r.Named && !t.draining && sh.takes()
 	in := t.instances[r.Instance]
-	if in == nil || !t.hasRoom(in) {
-		if t.closed || r.Named {
+	if in == nil || in.shard != sh || !t.hasRoom(in) || !r.Named && !fresh {
+		if !fresh {
 			return r, false
 		}
-		if in = t.openOn(int(shard)); in == nil {
+		if in = t.openOn(sh); in == nil {
 			return r, false
 		}
 	}
@@ -211,6 +275,12 @@ func (t *Table) Retire(id worker.InstanceID, force bool) bool {
 	if !force && (in.seats > 0 || in.pending > 0) {
 		return false
 	}
+	t.forget(in)
+	return true
+}
+
+// forget takes an instance out of the table, and what was reserved in it.
+func (t *Table) forget(in *instance) {
 	if in.pending > 0 { // rare: an instance ends once
 		for n, p := range t.pending {
 			if p.in == in {
@@ -218,13 +288,9 @@ func (t *Table) Retire(id worker.InstanceID, force bool) bool {
 			}
 		}
 	}
-	t.forget(in)
-	return true
-}
-
-// forget takes an instance out of the table.
-func (t *Table) forget(in *instance) {
-	t.shards[in.shard]--
+	if in.shard.instances--; in.shard.instances == 0 {
+		in.shard.idle = t.now
+	}
 	delete(t.instances, in.id)
 	delete(t.byName, in.name)
 	in.closed = true
@@ -255,6 +321,7 @@ func (t *Table) Cancel(number uint64) {
 func (t *Table) Expire(now int64) (expired int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.now = max(t.now, now)
 	for n, p := range t.pending {
 		if now >= p.expires {
 			t.cancel(n, p)
@@ -277,7 +344,15 @@ func (t *Table) cancel(number uint64, p *pending) {
 	}
 }
 
-// Close ends the giving out of seats: a newer definition has taken over.
+// Drain lets in only who resumes a seat or names an instance: a newer definition takes the
+// new players.
+func (t *Table) Drain() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.draining = true
+}
+
+// Close ends the giving out of seats.
 func (t *Table) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -289,7 +364,8 @@ type Load struct {
 	Instances, Seats, Pending int
 }
 
-// Load counts what is placed now.
+// Load counts what is placed now. In a table that drains, no instances means that nobody
+// can come any more.
 func (t *Table) Load() (l Load) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -316,41 +392,38 @@ func (t *Table) reserve(in *instance, r Request, resume worker.Token, now int64)
 	n := t.next
 	t.next++
 	t.pending[n] = p
-	return Placement{Shard: in.shard, Number: n}
+	return Placement{Shard: in.shard.number, Number: n, Reservation: p.reservation}
 }
 
 // anyOpen is the oldest open instance, or a fresh one on the emptiest shard; nil where
 // no shard has room.
-func (t *Table) anyOpen() *instance {
+func (t *Table) anyOpen(cpu int) *instance {
 	if len(t.open) > 0 {
 		return t.open[0]
 	}
-	best := 0
-	for i, n := range t.shards {
-		if n < t.shards[best] {
-			best = i
-		}
+	if sh := t.emptiest(cpu); sh != nil {
+		return t.fresh(sh)
 	}
-	return t.fresh(best)
+	return nil
 }
 
 // openOn is anyOpen of one shard.
-func (t *Table) openOn(shard int) *instance {
+func (t *Table) openOn(sh *shard) *instance {
 	for _, in := range t.open {
-		if in.shard == shard {
+		if in.shard == sh {
 			return in
 		}
 	}
-	return t.fresh(shard)
+	return t.fresh(sh)
 }
 
 // fresh makes an instance; nil where the shard has no room.
-func (t *Table) fresh(shard int) *instance {
-	if t.shards[shard] >= t.def.ShardInstances() {
+func (t *Table) fresh(sh *shard) *instance {
+	if sh.instances >= t.def.ShardInstances() {
 		return nil
 	}
-	in := &instance{id: worker.InstanceID(t.ids.Add(1)), name: t.newName(), shard: shard}
-	t.shards[shard]++
+	in := &instance{id: worker.InstanceID(t.ids.Add(1)), name: t.newName(), shard: sh}
+	sh.instances++
 	t.instances[in.id] = in
 	t.byName[in.name] = in
 	t.list(in)
@@ -371,12 +444,12 @@ func (t *Table) give(in *instance) {
 	t.list(in)
 }
 
-// list keeps the list of open instances right after in has changed.
+// list keeps the list of open instances right after in or its shard has changed.
 func (t *Table) list(in *instance) {
 	i, listed := slices.BinarySearchFunc(t.open, in.id, func(o *instance, id worker.InstanceID) int {
 		return int(int64(o.id) - int64(id))
 	})
-	switch room := t.hasRoom(in); {
+	switch room := t.hasRoom(in) && in.shard.takes(); {
 	case room && !listed:
 		t.open = slices.Insert(t.open, i, in)
 	case !room && listed:

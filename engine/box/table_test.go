@@ -15,6 +15,14 @@ func definition(players, instances int) *schema.Definition {
 	return &schema.Definition{PlayersPerInstance: players, InstancesPerShard: instances}
 }
 
+// shards gives a table so many shards.
+func shards(tb *Table, n int) *Table {
+	for i := range n {
+		tb.AddShard(uint32(i), -1)
+	}
+	return tb
+}
+
 func place(t *testing.T, tb *Table, r Request) (Placement, worker.Reservation) {
 	t.Helper()
 	p, err := tb.Place(r, 0)
@@ -29,7 +37,7 @@ func place(t *testing.T, tb *Table, r Request) (Placement, worker.Reservation) {
 }
 
 func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
-	tb := NewTable(definition(2, 10), 2, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(2, 10), 1, new(atomic.Uint32)), 2)
 	_, a := place(t, tb, Request{})
 	_, b := place(t, tb, Request{})
 	_, c := place(t, tb, Request{})
@@ -43,7 +51,7 @@ func TestPlayersFillTheOldestInstanceFirst(t *testing.T) {
 }
 
 func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
-	tb := NewTable(definition(1, 2), 2, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(1, 2), 1, new(atomic.Uint32)), 2)
 	var per [2]int
 	for range 4 {
 		p, _ := place(t, tb, Request{})
@@ -52,17 +60,17 @@ func TestFreshInstancesGoToTheEmptiestShard(t *testing.T) {
 	if per != [2]int{2, 2} {
 		t.Fatalf("instances per shard %v, want 2 each", per)
 	}
-	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrBoxFull) {
+	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrNoShard) {
 		t.Fatalf("a full box answered %v", err)
 	}
 }
 
 func TestCapacityInPlayersIsInWholeInstances(t *testing.T) {
-	tb := NewTable(&schema.Definition{PlayersPerInstance: 4, PlayersPerShard: 10}, 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(&schema.Definition{PlayersPerInstance: 4, PlayersPerShard: 10}, 1, new(atomic.Uint32)), 1)
 	for range 12 {
 		place(t, tb, Request{})
 	}
-	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrBoxFull) {
+	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrNoShard) {
 		t.Fatalf("a thirteenth player of ten was answered %v", err)
 	}
 	if l := tb.Load(); l.Instances != 3 {
@@ -71,7 +79,7 @@ func TestCapacityInPlayersIsInWholeInstances(t *testing.T) {
 }
 
 func TestJoinByName(t *testing.T) {
-	tb := NewTable(definition(1, 10), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(1, 10), 1, new(atomic.Uint32)), 1)
 	_, a := place(t, tb, Request{})
 	if _, err := tb.Place(Request{Instance: a.InstanceName}, 0); !errors.Is(err, ErrNoInstance) {
 		t.Fatalf("a full instance answered %v", err)
@@ -85,7 +93,7 @@ func TestJoinByName(t *testing.T) {
 }
 
 func TestUnclaimedSeatExpiresOnce(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(1, 1), 1, new(atomic.Uint32)), 1)
 	p, err := tb.Place(Request{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +114,7 @@ func TestUnclaimedSeatExpiresOnce(t *testing.T) {
 }
 
 func TestAHandedSeatWaitsForItsLoop(t *testing.T) {
-	tb := NewTable(definition(2, 1), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(2, 1), 1, new(atomic.Uint32)), 1)
 	var numbers []uint64
 	for range 2 {
 		p, err := tb.Place(Request{}, 0)
@@ -130,7 +138,7 @@ func TestAHandedSeatWaitsForItsLoop(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(1, 1), 1, new(atomic.Uint32)), 1)
 	p, err := tb.Place(Request{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -148,9 +156,9 @@ func TestCancel(t *testing.T) {
 }
 
 func TestResumeTakesNoSecondSeat(t *testing.T) {
-	tb := NewTable(definition(1, 1), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(1, 1), 1, new(atomic.Uint32)), 1)
 	p, s := place(t, tb, Request{})
-	tok := worker.NewToken(uint32(p.Shard), s.Instance, 7)
+	tok := worker.NewToken(p.Shard, s.Instance, 7)
 	_, r := place(t, tb, Request{Resume: tok})
 	if r.Instance != s.Instance || r.Resume != tok {
 		t.Fatalf("a resume was sent to instance %d with token %v", r.Instance, r.Resume)
@@ -158,7 +166,7 @@ func TestResumeTakesNoSecondSeat(t *testing.T) {
 	if l := tb.Load(); l.Seats != 1 {
 		t.Fatalf("%d seats counted for one player", l.Seats)
 	}
-	if _, ok := tb.Reseat(uint32(p.Shard), r); ok {
+	if _, ok := tb.reseat(p.Shard, r); ok {
 		t.Fatal("a wrong secret got a seat in a full box")
 	}
 }
@@ -166,28 +174,28 @@ func TestResumeTakesNoSecondSeat(t *testing.T) {
 // A client whose seat is gone is seated like any other, on the worker that has its
 // socket.
 func TestReseat(t *testing.T) {
-	tb := NewTable(definition(1, 2), 2, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(1, 2), 1, new(atomic.Uint32)), 2)
 	p, s := place(t, tb, Request{})
-	other := worker.NewToken(uint32(p.Shard), s.Instance, 7)
+	other := worker.NewToken(p.Shard, s.Instance, 7)
 	_, r := place(t, tb, Request{Resume: other})
-	got, ok := tb.Reseat(uint32(p.Shard), r)
-	if !ok || got.Instance == s.Instance || !got.Resume.IsZero() || tb.instances[got.Instance].shard != p.Shard {
+	got, ok := tb.reseat(p.Shard, r)
+	if !ok || got.Instance == s.Instance || !got.Resume.IsZero() || tb.instances[got.Instance].shard.number != p.Shard {
 		t.Fatalf("reseated by %+v, %v: want another instance of shard %d", got, ok, p.Shard)
 	}
-	if _, ok = tb.Reseat(uint32(p.Shard), r); ok {
+	if _, ok = tb.reseat(p.Shard, r); ok {
 		t.Fatal("a third instance was made on a shard of two")
 	}
 	tb.Release(got.Instance)
-	if got, ok = tb.Reseat(uint32(p.Shard), r); !ok {
+	if got, ok = tb.reseat(p.Shard, r); !ok {
 		t.Fatal("a free seat on the shard was not found")
 	}
 	r.Named = true
 	tb.Release(got.Instance)
-	if _, ok = tb.Reseat(uint32(p.Shard), r); ok {
+	if _, ok = tb.reseat(p.Shard, r); ok {
 		t.Fatal("a client that named its instance was seated in another")
 	}
 	tb.Release(s.Instance)
-	if got, ok = tb.Reseat(uint32(p.Shard), r); !ok || got.Instance != s.Instance {
+	if got, ok = tb.reseat(p.Shard, r); !ok || got.Instance != s.Instance {
 		t.Fatalf("reseated by %+v, %v: want the named instance", got, ok)
 	}
 	if l := tb.Load(); l.Seats != 1 || l.Pending != 0 {
@@ -197,21 +205,21 @@ func TestReseat(t *testing.T) {
 
 func TestTokensOfAReplacedTableMeanNothing(t *testing.T) {
 	var ids atomic.Uint32
-	old := NewTable(definition(4, 2), 1, 1, &ids)
+	old := shards(NewTable(definition(4, 2), 1, &ids), 1)
 	p, s := place(t, old, Request{})
 	old.Close()
 	if _, err := old.Place(Request{}, 0); !errors.Is(err, ErrClosed) {
 		t.Fatalf("a replaced table answered %v", err)
 	}
-	tb := NewTable(definition(4, 2), 1, 1<<40, &ids)
+	tb := shards(NewTable(definition(4, 2), 1<<40, &ids), 1)
 	place(t, tb, Request{})
-	if _, r := place(t, tb, Request{Resume: worker.NewToken(uint32(p.Shard), s.Instance, 7)}); !r.Resume.IsZero() {
+	if _, r := place(t, tb, Request{Resume: worker.NewToken(p.Shard, s.Instance, 7)}); !r.Resume.IsZero() {
 		t.Fatal("the token of a replaced table was taken for one of the new table")
 	}
 }
 
 func TestRetireLosesAgainstAJoin(t *testing.T) {
-	tb := NewTable(definition(2, 1), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(2, 1), 1, new(atomic.Uint32)), 1)
 	_, s := place(t, tb, Request{})
 	tb.Release(s.Instance)
 	if _, err := tb.Place(Request{}, 0); err != nil {
@@ -234,7 +242,7 @@ func TestRandomOperations(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	def := definition(3, 4)
-	tb := NewTable(def, 3, 1, new(atomic.Uint32))
+	tb := shards(NewTable(def, 1, new(atomic.Uint32)), 3)
 	var seats []worker.InstanceID
 	waiting := map[uint64]worker.InstanceID{}
 	per := map[worker.InstanceID]int{}
@@ -301,7 +309,7 @@ func TestRandomOperations(t *testing.T) {
 }
 
 func TestConcurrentJoinsForTheLastSeat(t *testing.T) {
-	tb := NewTable(definition(4, 1), 1, 1, new(atomic.Uint32))
+	tb := shards(NewTable(definition(4, 1), 1, new(atomic.Uint32)), 1)
 	var wg sync.WaitGroup
 	got := make(chan Placement, 100)
 	for range 100 {

@@ -31,10 +31,17 @@ import (
 // Boss is told what becomes of the seats of one game. Its methods may be called
 // from any loop and do not block.
 type Boss interface {
+	// Claim gives the reservation of a number, once.
 	Claim(number uint64) (Reservation, bool)
-	Reseat(shard uint32, r Reservation) (Reservation, bool)
+	// Reseat finds another place on the shard for a client that has none. then is called on
+	// the loop that asked, once: before Reseat returns, or some time later.
+	Reseat(shard uint32, r Reservation, then func(r Reservation, ok bool))
+	// Release gives a counted seat back.
 	Release(id InstanceID)
+	// SetOpen tells whether the game lets new players in.
 	SetOpen(id InstanceID, open bool)
+	// Retire asks to end an instance and reports whether it may end; one that was refused
+	// is asked for again. With force it ends in any case.
 	Retire(id InstanceID, force bool) bool
 }
 
@@ -124,6 +131,8 @@ type socket struct {
 	seat        *seat     // nil for a spectator
 	viewer      *tick.Viewer
 	opened      int64
+	waiting     bool   // for another place: there is neither in nor an end
+	held        []byte // what came meanwhile
 	ended       bool
 	end         session.End // valid once ended
 }
@@ -178,13 +187,7 @@ func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 	if h.opts.OnOpen != nil {
 		h.opts.OnOpen(reservation)
 	}
-	if code, reason := sh.sit(s, now); code != 0 {
-		h.end(s, code, reason)
-		return
-	}
-	if at, ok := sh.schedule.next(); ok {
-		h.loop.Wake(at)
-	}
+	sh.sit(s, now)
 	h.loop.Wake(now + sweepPeriod)
 }
 
@@ -192,6 +195,10 @@ func (h *Host) OnOpen(hd loop.Handle, tag uint64) {
 func (h *Host) OnData(hd loop.Handle, p []byte) {
 	s := h.sockets.get(hd)
 	if s == nil || s.ended {
+		return
+	}
+	if s.waiting {
+		h.hold(s, p)
 		return
 	}
 	end, ended := s.in.feed(s, p, h.opts.Now())
@@ -209,6 +216,19 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 		h.owed = true
 		h.loop.Wake(0)
 	}
+}
+
+// heldMost is how much of what a client sends is kept while it waits for its place. An
+// honest one waits for its snapshot, too, before it has much to say.
+const heldMost = 8 << 10
+
+// hold keeps what comes from a client that waits for its place.
+func (h *Host) hold(s *socket, p []byte) {
+	if len(s.held)+len(p) > heldMost {
+		h.end(s, wire.CloseDraining, "it sent too much before it had its place")
+		return
+	}
+	s.held = append(s.held, p...)
 }
 
 // OnClose gives up a socket that is gone.

@@ -37,16 +37,24 @@ func (w *wires) OpenUDP(int) (h loop.Handle, e error) { return 0, nil }
 
 // plan is a boss that gives every reservation it was told of, and counts.
 type plan struct {
-	seats   map[uint64]Reservation
-	shut    map[InstanceID]bool
-	retired []InstanceID
+	seats    map[uint64]Reservation
+	shut     map[InstanceID]bool
+	retired  []InstanceID
+	released []InstanceID
+	asked    *[]func(Reservation, bool) // who wait for another place; nil: there is none, at once
 }
 
-func (p *plan) Claim(n uint64) (Reservation, bool)                      { r, ok := p.seats[n]; return r, ok }
-func (p *plan) Reseat(_ uint32, r Reservation) (_ Reservation, ok bool) { return r, false }
-func (p *plan) Release(InstanceID)                                      {}
-func (p *plan) SetOpen(id InstanceID, open bool)                        { p.shut[id] = !open }
-func (p *plan) Retire(id InstanceID, _ bool) bool                       { p.retired = append(p.retired, id); return true }
+func (p *plan) Claim(n uint64) (Reservation, bool) { r, ok := p.seats[n]; return r, ok }
+func (p *plan) Reseat(_ uint32, r Reservation, then func(Reservation, bool)) {
+	if p.asked == nil {
+		then(r, false)
+		return
+	}
+	*p.asked = append(*p.asked, then)
+}
+func (p *plan) Release(id InstanceID)             { p.released = append(p.released, id) }
+func (p *plan) SetOpen(id InstanceID, open bool)  { p.shut[id] = !open }
+func (p *plan) Retire(id InstanceID, _ bool) bool { p.retired = append(p.retired, id); return true }
 
 // bench is a host with a game, whose time stands still until it is moved.
 type bench struct {

@@ -19,6 +19,10 @@ type DropGame struct {
 	Done   func()
 }
 
+// DrainGame tells a loop that a newer definition of a game takes the new players: whoever
+// finds no place in this one is outdated.
+type DrainGame struct{ Number uint64 }
+
 // EndSockets closes the sockets of a game. Its instances go on and keep the seats of
 // their players for a while.
 type EndSockets struct {
@@ -78,8 +82,15 @@ func (h *Host) OnPost(m loop.Message) {
 		if m.Done != nil {
 			m.Done()
 		}
+	case *DrainGame:
+		if sh := h.games[m.Number]; sh != nil {
+			sh.draining = true
+		}
 	case *EndSockets:
 		if sh := h.games[m.Number]; sh != nil {
+			for s := range sh.waiting {
+				h.end(s, m.Code, m.Reason)
+			}
 			for _, in := range sh.instances {
 				for _, s := range in.sockets {
 					h.end(s, m.Code, m.Reason)

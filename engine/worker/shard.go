@@ -60,6 +60,8 @@ type shard struct {
 	waited    int64  // when
 	faults    map[faultKey]*faultCount
 	bodyLog   bodyLog
+	waiting   map[*socket]struct{} // for a place of the boss's
+	draining  bool                 // a newer definition takes the new players
 }
 
 type faultKey struct {
@@ -81,6 +83,7 @@ func newShard(h *Host, g *Game) *shard {
 		instances: map[InstanceID]*instance{},
 		schedule:  newSchedule[*instance](g.Def.TickRate),
 		faults:    map[faultKey]*faultCount{},
+		waiting:   map[*socket]struct{}{},
 	}
 }
 
@@ -108,83 +111,6 @@ func (sh *shard) rest() {
 		sh.host.opts.Log.Error("closing an empty shard failed", "game", sh.game.Name, "error", err)
 	}
 	sh.sim, sh.queued = nil, 0
-}
-
-// sitTries is how many instances are tried for one client. One that was open when
-// the place in it was reserved may have been closed by the game meanwhile.
-const sitTries = 3
-
-// sit gives a socket its seat. It returns the code to close it with where that
-// cannot be.
-func (sh *shard) sit(s *socket, now int64) (code uint16, reason string) {
-	r := &s.reservation
-	if !r.Resume.IsZero() {
-		if in := sh.instances[r.Instance]; in != nil && !in.broken {
-			if k := in.resume(r.Resume); k != nil {
-				return sh.takeOver(s, in, k, now)
-			}
-		}
-		// The seat is gone, so the client is seated like any other.
-		if !sh.reseat(r) {
-			return full(r)
-		}
-	}
-	for range sitTries {
-		in, err := sh.at(r, now)
-		if err != nil {
-			sh.host.opts.Log.Error("creating an instance failed", "game", sh.game.Name, "error", err)
-			sh.game.Boss.Retire(r.Instance, true)
-			return wire.CloseBoxFull, "the instance could not be started"
-		}
-		if in.seat(s) {
-			return 0, ""
-		}
-		if r.Watch && in.sim.Spectators() == tick.MaxSpectators {
-			return wire.CloseNoInstance, "the instance takes no more spectators"
-		}
-		in.tellOpen()
-		if !r.Watch {
-			sh.game.Boss.Release(in.id)
-		}
-		if !sh.reseat(r) {
-			return full(r)
-		}
-	}
-	if !r.Watch {
-		sh.game.Boss.Release(r.Instance)
-	}
-	return wire.CloseDraining, "every instance closed as the client came"
-}
-
-// reseat has the boss find another place on this shard.
-func (sh *shard) reseat(r *Reservation) (ok bool) {
-	*r, ok = sh.game.Boss.Reseat(sh.host.opts.Number, *r)
-	return ok
-}
-
-// full is what a client is told for which there is no place.
-func full(r *Reservation) (code uint16, reason string) {
-	if r.Named {
-		return wire.CloseNoInstance, "the instance gives no seat any more"
-	}
-	return wire.CloseBoxFull, "no instance has a seat"
-}
-
-// takeOver gives a kept or taken seat to the socket that has its token.
-func (sh *shard) takeOver(s *socket, in *instance, k *seat, now int64) (code uint16, reason string) {
-	if in.over() {
-		return wire.CloseEnded, "the game is over"
-	}
-	if old := k.socket; old != nil {
-		in.detach(old)
-		sh.host.end(old, wire.CloseTakenOver, "another connection took the seat over")
-	}
-	if !in.attach(s, k) { // the game removed the player while its socket was gone
-		k.socket, k.until = nil, now
-		in.giveUp(now, now)
-		return wire.CloseRemoved, "removed by the game"
-	}
-	return 0, ""
 }
 
 // at is the instance of a reservation, which is made for the first one.
@@ -317,6 +243,9 @@ func (sh *shard) fault(in *tick.Instance, f tick.FaultReport) {
 
 // close ends every socket of the shard and frees its memory.
 func (sh *shard) close(code uint16, reason string) error {
+	for s := range sh.waiting {
+		sh.host.end(s, code, reason)
+	}
 	for _, in := range sh.instances {
 		for _, s := range in.sockets {
 			sh.host.end(s, code, reason)
