@@ -60,9 +60,9 @@ func (e *Env) plan(rounds, warmUps int, from, to float64) pairs.Plan {
 // Scenarios are all there are, in the order in which they run.
 func Scenarios() []Scenario {
 	return []Scenario{
-		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 18 * time.Second, movers},
-		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", 5 * time.Second, cubes},
-		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 22 * time.Second, rewind},
+		{"movers", "60 moving entities, and 50 in each of 100 views: bytes and time of their encoding", 9 * time.Second, movers},
+		{"cubes", "901 rigid bodies at 60 Hz: bandwidth and time", time.Second, cubes},
+		{"rewind", "late commands: the cost of a rewind, and of a quarter of all commands being late", 10 * time.Second, rewind},
 		{"echo", "2,000 and 8,000 sockets: what a transport costs, to a server in C", 145 * time.Second, echo},
 		{"asteroids", "the sample game with bots, beside other servers of it, up to what a core can do", 140 * time.Second, asteroids},
 		{"scale", "the sample game from 100 to 5,000 instances: what of a player's cost changes, and what memory a seat takes", 60 * time.Second, scale},

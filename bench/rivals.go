@@ -55,7 +55,7 @@ func rivals(ctx context.Context, source, dir string) (list []rival, missing []st
 		about: "Node and ws is what one would write at home: the same files of rules over plain objects, and all that browsers draw in one binary message to each player at each send."}, err)
 	program, err := peer.Build(ctx, source, "home", dir)
 	add(rival{name: "Go by hand, on gws", players: 2000, protocol: rooms.Plain, cmd: func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, program) },
-		about: "Go by hand is the same once more, its rules written in Go. Neither of the two predicts, sends what has changed alone, keeps a seat or bounds what a client may do; and their players send 5 messages a second where ours send 20, as there is nothing to ack."}, err)
+		about: "Go by hand is the same once more, its rules written in Go. Neither of the two predicts, sends what has changed alone, keeps a seat or bounds what a client may do; and their players send 5 messages a second where ours send 13, as there is nothing to ack."}, err)
 	return list, missing
 }
 
