@@ -21,9 +21,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -111,35 +109,37 @@ func (g *Game) Client() string {
 // that is an error they may still hold warnings. Generated files are skipped,
 // symbolic links are errors.
 func Load(dir string) (*Game, diag.List) {
-	full, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, folderError(fmt.Errorf("finding the folder %s: %w", dir, err))
+	g, list := readFolder(dir)
+	if list.Failed() {
+		return nil, list
 	}
-	root, err := os.OpenRoot(full)
-	if err != nil {
-		return nil, folderError(fmt.Errorf("opening the game's folder: %w", errors.Unwrap(err)))
-	}
-	defer root.Close()
-	domain, name := filepath.Dir(full), filepath.Base(full)
-	if !ValidGameName(name) {
-		return nil, folderError(fmt.Errorf("the folder %q cannot be a game: its name is part of addresses, "+
-			"so it has at most 64 letters, digits, dots, - and _, does not begin with a dot or _, and is not api or internal", name))
-	}
-	return LoadFS(root.FS(), name, os.DirFS(domain), os.DirFS(filepath.Dir(domain)))
+	return g.build(list)
 }
 
 // LoadFS is Load of the game that is the whole of a file system. In parents
 // _shared folders are looked for after the game's own, in their order.
 func LoadFS(fsys fs.FS, name string, parents ...fs.FS) (*Game, diag.List) {
+	g, list := readGame(fsys, name, parents...)
+	if list.Failed() {
+		return nil, list
+	}
+	return g.build(list)
+}
+
+// readGame takes a game's files in.
+func readGame(fsys fs.FS, name string, parents ...fs.FS) (*Game, diag.List) {
 	g := &Game{Name: name, texts: map[string][]byte{}}
 	list := g.read(fsys, parents)
 	if _, ok := g.texts[DefinitionFile]; !ok && !list.Failed() {
 		list.Errorf(diag.Position{File: DefinitionFile}, "the folder has no %s, so it is no game", DefinitionFile)
 	}
-	if list.Failed() {
-		return nil, list
-	}
-	def, found := ParseDefinition(name, g.texts[DefinitionFile])
+	return g, list
+}
+
+// build checks and compiles a game whose files have been read. list is what was found
+// with them.
+func (g *Game) build(list diag.List) (*Game, diag.List) {
+	def, found := ParseDefinition(g.Name, g.texts[DefinitionFile])
 	list = append(list, found...)
 	if list.Failed() {
 		return nil, list

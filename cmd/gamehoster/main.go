@@ -26,6 +26,7 @@ type commands struct {
 	Dev     devCommand       `cmd:"" help:"Serve a folder of games with their pages and rebuild them on save."`
 	Serve   serveCommand     `cmd:"" help:"Serve a games root, DIR/DOMAIN/GAME/."`
 	Check   checkCommand     `cmd:"" help:"Check a game, or a folder of games, and print what is wrong with them."`
+	Sync    syncCommand      `cmd:"" help:"Bring a game, or a folder of games, to a box: upload what changed and wait for the verdict."`
 	Echo    echoCommand      `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
 	Bench   benchCommand     `cmd:"" help:"Measure it, beside others, and write a report."`
 	Part    benchPartCommand `cmd:"" name:"bench-part" hidden:""`
