@@ -21,6 +21,7 @@ func (in *Instance) rewind() bool {
 	l.rewound = true
 	s.stats.Rewinds++
 	s.stats.Replayed += uint64(now - from)
+	s.stats.Depths[depthSlot(now-from)]++
 
 	in.history.nextShare = min(in.history.nextShare, l.shared(first-1))
 	before := s.scratch.before[:s.liveSize(in.block)]

@@ -2,6 +2,7 @@ package tick
 
 import (
 	"fmt"
+	"math/bits"
 
 	"gamehoster/wire"
 )
@@ -96,8 +97,54 @@ type Stats struct {
 
 	Snapshots [causes]uint64   // by Cause
 	Refused   [refusals]uint64 // by Refusal
+	Depths    [depths]uint64   // rewinds by how many ticks they went back: see DepthBound
 	In        [tagSlots]Count  // by slotOf a client's tag
 	Out       [tagSlots]Count  // by slotOf a server's tag
+}
+
+// depths is one for each power of two up to the deepest timeline there is.
+const depths = 9
+
+// DepthBound is how many ticks a rewind that is counted in Stats.Depths[i] went back at
+// most, and more than those that are counted before it.
+func DepthBound(i int) int { return 1 << i }
+
+func depthSlot(ticks uint32) int { return min(bits.Len32(ticks-1), depths-1) }
+
+// Counters are all counters, in an order that is always the same.
+func (s *Stats) Counters() []*uint64 {
+	all := []*uint64{
+		&s.Ticks, &s.Sends, &s.Skipped, &s.Deferred, &s.Waiting, &s.Near, &s.Judged, &s.Faults, &s.Reruns,
+		&s.Commands, &s.Late, &s.Queued, &s.Rewinds, &s.Replayed, &s.Unstored, &s.Relayed, &s.Resyncs, &s.Acks,
+		&s.Hashes, &s.Drifts, &s.Malformed, &s.Crowded,
+	}
+	for _, group := range [...][]uint64{s.Snapshots[:], s.Refused[:], s.Depths[:]} {
+		for i := range group {
+			all = append(all, &group[i])
+		}
+	}
+	for _, group := range [...][]Count{s.In[:], s.Out[:]} {
+		for i := range group {
+			all = append(all, &group[i].Messages, &group[i].Bytes)
+		}
+	}
+	return all
+}
+
+// Add adds what o has counted.
+func (s *Stats) Add(o *Stats) {
+	theirs := o.Counters()
+	for i, n := range s.Counters() {
+		*n += *theirs[i]
+	}
+}
+
+// Since takes off what had been counted when s was o.
+func (s *Stats) Since(o *Stats) {
+	theirs := o.Counters()
+	for i, n := range s.Counters() {
+		*n -= *theirs[i]
+	}
 }
 
 // tagSlots is room for the tags of one direction, which differ in their low four bits.
