@@ -133,6 +133,19 @@ func ValidGameName(name string) bool {
 	return true
 }
 
+// Domain is the form in which a domain is compared, for a name that a folder of a games
+// root may have: a host name or an address without port and trailing dot, which does not
+// begin with _ or a dot.
+func Domain(name string) (string, bool) {
+	if hidden(name) || strings.HasSuffix(name, ".") {
+		return "", false
+	}
+	if _, bare := address(name); !bare && strings.Contains(name, ":") {
+		return "", false
+	}
+	return normalHost(name)
+}
+
 // HasDomain reports whether the root has a folder for the host.
 func (r *Root) HasDomain(host string) bool {
 	domain, ok := normalHost(host)
