@@ -176,14 +176,16 @@ func nameless(host string) bool {
 	return bare || host == "localhost"
 }
 
-// address reads a bare IP address. Most hosts are none, which a look at them
-// tells without the cost of an error.
+// address reads a bare IP address, one of IPv6 with or without its brackets. Most hosts
+// are none, which a look at them tells without the cost of an error.
 func address(host string) (netip.Addr, bool) {
 	if b := host[0]; b != '[' && (b < '0' || b > '9') && !strings.Contains(host, ":") {
 		return netip.Addr{}, false
 	}
-	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return addr.WithZone(""), err == nil
+	bare, opened := strings.CutPrefix(host, "[")
+	bare, closed := strings.CutSuffix(bare, "]")
+	addr, err := netip.ParseAddr(bare)
+	return addr.WithZone(""), err == nil && opened == closed && (!opened || addr.Is6())
 }
 
 // normalHost brings a Host header, or a folder's name, to the form in which

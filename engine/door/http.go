@@ -168,15 +168,36 @@ func (c *replayConn) WriteTo(w io.Writer) (int64, error) {
 // Handler serves upgrade requests as the door does and leaves the others to
 // next. It belongs around the handler of the http.Server that serves the
 // HTTPListener: proxies send an upgrade over a connection on which they have
-// sent plain requests before, which the door has handed on for good.
+// sent plain requests before, which the door has handed on for good. Nor does it leave
+// next what the door would have refused.
 func (d *Door) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoAtLeast(1, 1) && r.ProtoMajor == 1 && hasToken(r.Header, "Connection", "upgrade") && hasToken(r.Header, "Upgrade", "websocket") {
 			d.upgrade(w, r)
 			return
 		}
+		if !sound(r) {
+			d.stats.malformed.Add(1)
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// sound reports whether a request's target is one that the door lets through when it is
+// the first on its connection: net/http takes any scheme, drops who is named before an @,
+// and goes back to the Host header where a target in absolute form names no host.
+func sound(r *http.Request) bool {
+	if strings.HasPrefix(r.RequestURI, "/") || r.RequestURI == "*" {
+		return true
+	}
+	switch u := r.URL; u.Scheme { // in lower case
+	case "http", "https", "ws", "wss":
+		return u.Host != "" && u.User == nil && u.Opaque == ""
+	}
+	return false
 }
 
 func hasToken(h http.Header, name, token string) bool {
