@@ -27,7 +27,8 @@ type Config struct {
 
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts, and who are not limited; loopback
 	Limits         gate.Limits    // of one address
-	DrainTimeout   time.Duration  // how long a stop waits for HTTP requests being answered; 5 s
+	DrainTimeout   time.Duration  // how long a stop lets games go on, unless Dev, and HTTP requests be answered; 5 s
+	RollTimeout    time.Duration  // how long players of a replaced definition play on, unless Dev; 10 min
 	Log            *slog.Logger   // discards where nil
 
 	Ready    func(*Box)       // called once, when the port is open and the games are built; may be nil
@@ -41,6 +42,7 @@ type Config struct {
 // The defaults of Config.
 const (
 	defaultDrainTimeout = 5 * time.Second
+	defaultRollTimeout  = 10 * time.Minute
 	// Most of the period of a game of 30 Hz.
 	defaultLateTick = 25 * time.Millisecond
 )
@@ -58,6 +60,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = defaultDrainTimeout
+	}
+	if c.RollTimeout <= 0 {
+		c.RollTimeout = defaultRollTimeout
 	}
 	if c.LateTickThreshold <= 0 {
 		c.LateTickThreshold = defaultLateTick

@@ -34,9 +34,7 @@ func (b *Box) tidy() {
 	for _, l := range b.crew.Loops() {
 		open += l.Open
 	}
-	for _, g := range b.catalog.Games() {
-		instances += int64(g.Table.Load().Instances)
-	}
+	b.versions.each(func(v *version) { instances += int64(v.Table.Load().Instances) })
 	left := b.sockets.left(open)
 	if b.instances.left(instances) || left {
 		debug.FreeOSMemory()

@@ -49,19 +49,13 @@ import (
 // watchPeriod is how often a development box looks at the files.
 const watchPeriod = 150 * time.Millisecond
 
+// housekeepingPeriod is how often a box looks for what goes on without any event: seats
+// that expire, definitions that nobody plays any more, memory that a crowd has left.
+const housekeepingPeriod = 150 * time.Millisecond
+
 // devHashes is how many state hashes of an instance a development box keeps, for
 // who compares them with the clients'.
 const devHashes = 256
-
-// largestState is what all of an instance takes at most in messages, in bytes. It has at
-// most 64 MiB in a browser, which a definition is checked for, and an object takes a
-// quarter more in a message if it is all references.
-const largestState = 80 << 20
-
-// outboundCap is the most that one send writes to a client, in bytes: a snapshot that comes
-// again and all that has come into being since, and what else there is to say. What waits
-// for a socket is that or less: one that has not taken all it was sent gets no more.
-const outboundCap = 2*largestState + 16<<20
 
 // Box is a running server.
 type Box struct {
@@ -69,13 +63,14 @@ type Box struct {
 	log                *slog.Logger
 	catalog            *box.Catalog
 	crew               crew
+	versions           versions
 	traces             *latetrace.Recorder // nil where none are wanted
 	gate               *gate.Gate
 	crowded            throttle // sockets refused because a loop was behind
 	sockets, instances crowd
 	door               *door.Door
 	http               *http.Server
-	running            sync.WaitGroup
+	running, watching  sync.WaitGroup
 	failed             chan error
 }
 
@@ -113,6 +108,7 @@ func New(c Config) (_ *Box, err error) {
 			b.crew.Close()
 		}
 	}()
+	b.versions.init()
 	// The games are there before the first player can knock.
 	if err = b.catalog.Refresh(b.apply); err != nil {
 		return nil, err
@@ -159,7 +155,8 @@ func (b *Box) Addr() netip.AddrPort { return b.door.Addr() }
 // Games lists what is live.
 func (b *Box) Games() []*box.Live { return b.catalog.Games() }
 
-// Run serves until the context ends, then lets the players go with 1001 and returns.
+// Run serves until the context ends. Then it takes nobody new, lets games go on for up to
+// Config.DrainTimeout, closes what is left with 1001 and returns.
 func (b *Box) Run(ctx context.Context) error {
 	b.crew.Run(b.fail)
 	b.running.Go(func() {
@@ -170,13 +167,19 @@ func (b *Box) Run(ctx context.Context) error {
 	if b.cfg.Ready != nil {
 		b.cfg.Ready(b)
 	}
-	every := time.NewTicker(watchPeriod)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if b.cfg.Dev {
+		b.watching.Go(func() { b.watch(ctx) })
+	}
+	every := time.NewTicker(housekeepingPeriod)
 	defer every.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return b.shutdown()
 		case err := <-b.failed:
+			cancel()
 			return errors.Join(err, b.shutdown())
 		case <-every.C:
 			b.housekeeping()
@@ -193,55 +196,35 @@ func (b *Box) fail(err error) {
 }
 
 func (b *Box) housekeeping() {
-	for _, l := range b.catalog.Games() {
-		if n := l.Table.Expire(loop.Now()); n > 0 {
-			b.log.Info("seats expired whose sockets were never handed on", "game", l.Place.String(), "seats", n)
-		}
-	}
+	now := loop.Now()
+	b.expire(now)
+	b.sweep(now)
 	b.tidy()
-	if !b.cfg.Dev {
-		return
-	}
-	if err := b.catalog.Refresh(b.apply); err != nil {
-		b.log.Error("looking at the games failed", "error", err)
-	}
 }
 
-// apply brings the loops to what the catalog has found.
-func (b *Box) apply(c box.Change) {
-	if c.New != nil {
-		if name := b.cfg.FileName; name != nil {
-			c.New.File = func(file string) string { return name(c.New.Place.Dir, file) }
+// expire gives seats back whose sockets did not come.
+func (b *Box) expire(now int64) {
+	b.versions.each(func(v *version) {
+		if n := v.Table.Expire(now); n > 0 {
+			b.log.Info("seats expired whose sockets were never handed on", "game", v.Name, "seats", n)
 		}
-		if err := b.crew.Start(c.New); err != nil {
-			b.log.Error("starting a game failed", "game", c.New.Name, "error", err)
-		}
-	}
-	if c.Page != nil {
-		// Pages know one reason to load anew. They find their seats where they left them.
-		b.crew.EndSockets(c.Page, wire.CloseOutdated, "the page was saved")
-	}
-	if c.Old != nil {
-		c.Old.Table.Close()
-		code, reason := wire.CloseOutdated, "the game was reloaded"
-		if c.New == nil {
-			code, reason = wire.CloseEnded, "the game was removed"
-		}
-		b.drop(c.Old, code, reason, func() {})
-	}
-	if b.cfg.OnChange != nil {
-		b.cfg.OnChange(c)
-	}
-}
-
-// drop takes a game from the crew. done is called when nothing runs it any more.
-func (b *Box) drop(g *box.Live, code uint16, reason string, done func()) {
-	b.crew.Drop(g, code, reason, func() {
-		if err := g.Code.Close(); err != nil {
-			b.log.Error("freeing a game's code failed", "game", g.Name, "error", err)
-		}
-		done()
 	})
+}
+
+// watch looks at the files of a development box until the context ends.
+func (b *Box) watch(ctx context.Context) {
+	every := time.NewTicker(watchPeriod)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+			if err := b.catalog.Refresh(b.apply); err != nil {
+				b.log.Error("looking at the games failed", "error", err)
+			}
+		}
+	}
 }
 
 func (b *Box) opened(r worker.Reservation) { b.gate.Enter(r.Peer) }
@@ -253,21 +236,26 @@ func (b *Box) closed(c worker.Closed) {
 		"peer", c.Reservation.Peer, "code", c.Code, "reason", c.Reason, "duration", c.Duration.Round(time.Millisecond))
 }
 
+// shutdown ends the box: nobody new, then some time for those who play and for HTTP
+// requests that are being answered, which a development box does not take, then nobody.
 func (b *Box) shutdown() error {
-	b.log.Info("stopping")
+	b.log.Info("stopping", "limit", b.cfg.DrainTimeout)
+	deadline := loop.Now() + int64(b.cfg.DrainTimeout)
 	err := b.door.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), b.cfg.DrainTimeout)
 	defer cancel()
-	if herr := b.http.Shutdown(ctx); herr != nil {
-		err = errors.Join(err, b.http.Close())
+	var answered sync.WaitGroup
+	answered.Go(func() {
+		if herr := b.http.Shutdown(ctx); herr != nil {
+			err = errors.Join(err, b.http.Close())
+		}
+	})
+	if !b.cfg.Dev {
+		b.playOut(deadline)
 	}
-	var dropped sync.WaitGroup
-	for _, g := range b.catalog.Games() {
-		g.Table.Close()
-		dropped.Add(1)
-		b.drop(g, wire.CloseStopping, "the server stops", dropped.Done)
-	}
-	dropped.Wait()
+	answered.Wait()
+	b.watching.Wait() // for what it may still put live
+	b.endAll(wire.CloseStopping, "the server stops")
 	b.crew.Close()
 	b.running.Wait()
 	if b.traces != nil {

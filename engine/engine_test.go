@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gamehoster/engine"
 	"gamehoster/engine/box"
@@ -68,6 +69,9 @@ func start(t *testing.T, c engine.Config) (b *engine.Box, stop func() error) {
 	c.Addr = anyPort
 	if c.Transport == "" {
 		c.Transport = transport
+	}
+	if c.DrainTimeout == 0 {
+		c.DrainTimeout = time.Millisecond // the players of most tests do not leave by themselves
 	}
 	b, err := engine.New(c)
 	if err != nil {

@@ -11,6 +11,9 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/box"
 	"gamehoster/engine/door"
@@ -42,23 +45,25 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	if err != nil {
 		return b.refuse(req, client, http.StatusBadRequest, err.Error())
 	}
-	if want.hasDef && want.def != live.Hash {
-		return b.closeWith(req, client, wire.CloseOutdated)
-	}
-	want.Peer = client.Addr()
-	want.CPU = -1
-	at, err := live.Table.Place(want.Request, loop.Now())
+	want.Peer, want.CPU = client.Addr(), core()
+	v, at, err := b.place(live.Place.String(), &want)
 	switch {
+	case err == nil:
+	case errors.Is(err, errOutdated):
+		return b.closeWith(req, client, wire.CloseOutdated)
 	case errors.Is(err, box.ErrNoInstance):
 		return b.closeWith(req, client, wire.CloseNoInstance)
-	case errors.Is(err, box.ErrClosed):
+	case errors.Is(err, box.ErrClosed), errors.Is(err, box.ErrSuspect):
 		return b.closeWith(req, client, wire.CloseDraining)
-	case err != nil:
+	default:
+		if !errors.Is(err, box.ErrBoxFull) {
+			b.log.Error("a shard could not be raised", "game", v.Name, "error", err)
+		}
 		return b.closeWith(req, client, wire.CloseBoxFull)
 	}
 	if b.crew.Crowded(at.Shard) {
 		// It is told before it is promised anything: the newest of a crowd have to wait.
-		live.Table.Cancel(at.Number)
+		v.Table.Cancel(at.Number)
 		if n := b.crowded.count(loop.Now()); n > 0 {
 			b.log.Warn("sockets refused: a loop is too far behind to open them", "code", wire.CloseBoxFull, "times", n)
 		}
@@ -67,10 +72,10 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	return door.Decision{
 		Response: ws.AppendResponse(nil, req.Key, ""),
 		Target: door.TargetFunc(func(fd int, early []byte) error {
-			live.Table.Hand(at.Number)
-			err := b.crew.Hand(live, at, fd, early)
+			v.Table.Hand(at.Number)
+			err := b.crew.Hand(v.Live, at, fd, early)
 			if err != nil {
-				live.Table.Cancel(at.Number)
+				v.Table.Cancel(at.Number)
 			}
 			return err
 		}),
@@ -79,9 +84,19 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 
 // lost gives up the seat of a socket that was dead before its loop could open it.
 func (b *Box) lost(number uint64) {
-	if l := b.catalog.Numbered(number >> worker.GameShift); l != nil {
-		l.Table.Cancel(number)
+	if v := b.versions.numbered(number >> worker.GameShift); v != nil {
+		v.Table.Cancel(number)
 	}
+}
+
+// core is the processor that the caller runs on, which is the one that accepts the socket;
+// -1 where the kernel does not tell.
+func core() int {
+	var cpu uint32
+	if _, _, errno := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); errno != 0 {
+		return -1
+	}
+	return int(cpu)
 }
 
 // throttle counts what happens often and says now and then how often it did.
@@ -160,6 +175,9 @@ type query struct {
 	def    uint64 // the definition that the client library was built for
 	hasDef bool
 }
+
+// returns reports whether the client means an instance that is there.
+func (q *query) returns() bool { return !q.Resume.IsZero() || q.Instance != "" }
 
 var errQuery = errors.New("malformed query")
 

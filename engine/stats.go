@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"gamehoster/engine/box"
 	"gamehoster/engine/door"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/worker"
@@ -21,7 +22,7 @@ type statsReport struct {
 }
 
 type gameReport struct {
-	Hash      string           `json:"hash"` // of the definition
+	Hash      string           `json:"hash"` // of the definition that new players get
 	Instances []instanceReport `json:"instances"`
 	Faults    []faultReport    `json:"faults"` // of bodies, since the game was loaded
 }
@@ -33,40 +34,48 @@ type faultReport struct {
 }
 
 type instanceReport struct {
-	Name    string   `json:"name"`
-	Tick    uint32   `json:"tick"`
-	Players int      `json:"players"`
-	Sockets int      `json:"sockets"`
-	Missed  uint64   `json:"missed"` // ticks dropped because the loop was held up
-	Short   uint64   `json:"short"`  // turns with less replayed for late commands because of that
-	Hashes  [][2]any `json:"hashes"` // [tick, hash in hexadecimal], newest last
+	Name       string   `json:"name"`
+	Definition string   `json:"definition"` // its hash: an older one while the game rolls
+	Tick       uint32   `json:"tick"`
+	Players    int      `json:"players"`
+	Sockets    int      `json:"sockets"`
+	Missed     uint64   `json:"missed"` // ticks dropped because the loop was held up
+	Short      uint64   `json:"short"`  // turns with less replayed for late commands because of that
+	Hashes     [][2]any `json:"hashes"` // [tick, hash in hexadecimal], newest last
 }
 
 // stats asks the crew what it runs.
 func (b *Box) stats() (any, error) {
 	report := statsReport{Games: map[string]gameReport{}, Loops: b.Loops(), Door: b.door.Stats()}
-	names := map[uint64]string{}
-	for _, l := range b.catalog.Games() {
-		names[l.Number] = l.Place.Game
-		report.Games[l.Place.Game] = gameReport{Hash: fmt.Sprintf("%016x", l.Hash), Instances: []instanceReport{}, Faults: []faultReport{}}
-	}
+	games := map[uint64]*box.Live{}
+	b.versions.each(func(v *version) {
+		games[v.Number] = v.Live
+		g, ok := report.Games[v.Place.Game]
+		if !ok {
+			g = gameReport{Instances: []instanceReport{}, Faults: []faultReport{}}
+		}
+		if b.versions.at(v.Place.String()).newest == v {
+			g.Hash = hexHash(v.Hash)
+		}
+		report.Games[v.Place.Game] = g
+	})
 	got, err := b.crew.Inspect(statsTimeout)
 	if err != nil {
 		return nil, err
 	}
 	report.Transport = got.on
 	for _, f := range got.faults {
-		if name, live := names[f.Game]; live {
-			g := report.Games[name]
+		if l := games[f.Game]; l != nil {
+			g := report.Games[l.Place.Game]
 			g.Faults = append(g.Faults, faultReport{Error: f.Error, Instance: f.Instance, Times: f.Times})
-			report.Games[name] = g
+			report.Games[l.Place.Game] = g
 		}
 	}
 	for _, in := range got.instances {
-		if name, live := names[in.Game]; live {
-			g := report.Games[name]
-			g.Instances = append(g.Instances, describe(in))
-			report.Games[name] = g
+		if l := games[in.Game]; l != nil {
+			g := report.Games[l.Place.Game]
+			g.Instances = append(g.Instances, describe(in, l.Hash))
+			report.Games[l.Place.Game] = g
 		}
 	}
 	return report, nil
@@ -75,10 +84,13 @@ func (b *Box) stats() (any, error) {
 // Loops are the counters of the event loops.
 func (b *Box) Loops() []loop.Stats { return b.crew.Loops() }
 
-func describe(in worker.InstanceInfo) instanceReport {
-	r := instanceReport{Name: in.Name, Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Missed: in.Missed, Short: in.Short, Hashes: [][2]any{}}
+func describe(in worker.InstanceInfo, definition uint64) instanceReport {
+	r := instanceReport{Name: in.Name, Definition: hexHash(definition), Tick: in.Tick, Players: in.Players, Sockets: in.Sockets, Missed: in.Missed, Short: in.Short, Hashes: [][2]any{}}
 	for _, h := range in.Hashes {
-		r.Hashes = append(r.Hashes, [2]any{h.Tick, fmt.Sprintf("%016x", h.Hash)})
+		r.Hashes = append(r.Hashes, [2]any{h.Tick, hexHash(h.Hash)})
 	}
 	return r
 }
+
+// hexHash is how a hash is shown.
+func hexHash(h uint64) string { return fmt.Sprintf("%016x", h) }

@@ -16,7 +16,7 @@ const samples = "../../games/localhost"
 // serve runs a box with the sample games.
 func serve(t *testing.T) (addr string, stop func()) {
 	t.Helper()
-	b, err := engine.New(engine.Config{Dir: samples, Addr: "127.0.0.1:0"})
+	b, err := engine.New(engine.Config{Dir: samples, Addr: "127.0.0.1:0", DrainTimeout: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ type serverFlags struct {
 	TrustedProxies []netip.Prefix `help:"Networks whose X-Forwarded-For is believed; the limits for one address are not for them." default:"127.0.0.0/8,::1/128" sep:","`
 	AddressSockets int            `help:"Game sockets that one address may hold." default:"256"`
 	AddressJoins   int            `help:"New game sockets a second from one address, sustained." default:"32"`
-	DrainTimeout   time.Duration  `help:"How long a stop waits for HTTP requests that are being answered." default:"5s"`
+	DrainTimeout   time.Duration  `help:"How long a stop lets games go on that are played, and HTTP requests be answered." default:"5s"`
 	Loops          int            `help:"Event loops; 0 for one per core." default:"0"`
 
 	LateTickTrace     string        `help:"Folder for traces of what the process did when a tick ran late, at most one a minute; for go tool trace." placeholder:"DIR"`
@@ -117,12 +117,14 @@ func playHost(a netip.AddrPort) string {
 type serveCommand struct {
 	Root string     `help:"Games root: one folder per domain, in it one per game." default:"./games" type:"existingdir"`
 	Bind netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
+
+	RollTimeout time.Duration `help:"How long players of a replaced definition play on before they are told to load the new one." default:"10m"`
 	serverFlags
 }
 
 func (c *serveCommand) Run(env *environment) error {
 	cfg := c.config(env, c.Bind)
-	cfg.Root = c.Root
+	cfg.Root, cfg.RollTimeout = c.Root, c.RollTimeout
 	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
 	b, err := engine.New(cfg)
 	if err != nil {

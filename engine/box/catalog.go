@@ -161,16 +161,6 @@ func (c *Catalog) Games() []*Live {
 	return all
 }
 
-// Numbered is the live game of a number; nil if there is none.
-func (c *Catalog) Numbered(n uint64) *Live {
-	for _, l := range *c.live.Load() {
-		if l.Number == n {
-			return l
-		}
-	}
-	return nil
-}
-
 // Change is what became of one game's folder.
 type Change struct {
 	Place    games.Place
@@ -219,6 +209,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		mended := c.rejected[key]
 		delete(c.rejected, key)
 		if old != nil && old.same(l) {
+			c.publish(l)
 			switch {
 			case saved:
 				apply(Change{Place: p, Findings: findings, Page: old})
@@ -234,6 +225,7 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		}
 		apply(Change{Place: p, Findings: findings, Old: old, New: l})
 		c.set(key, l)
+		c.publish(l)
 	}
 	for key, old := range *c.live.Load() {
 		switch {
@@ -270,10 +262,6 @@ func (c *Catalog) build(p games.Place) (l *Live, findings diag.List) {
 	if more.Failed() {
 		return nil, findings
 	}
-	if err := lib.Publish(p.Dir); err != nil {
-		// The box serves the library itself; only who reads the folder misses it.
-		c.log.Warn("the library was not written beside the game", "game", p.String(), "error", err)
-	}
 	number := c.next
 	c.next++
 	table := NewTable(g.Def, number<<worker.GameShift+1, &c.ids)
@@ -284,6 +272,15 @@ func (c *Catalog) build(p games.Place) (l *Live, findings diag.List) {
 		Library: lib,
 		Table:   table,
 	}, findings
+}
+
+// publish writes a game's library beside it, for who serves the folder: not before players
+// that come with it find the definition live.
+func (c *Catalog) publish(l *Live) {
+	if err := l.Library.Publish(l.Place.Dir); err != nil {
+		// The box serves the library itself; only who reads the folder misses it.
+		c.log.Warn("the library was not written beside the game", "game", l.Place.String(), "error", err)
+	}
 }
 
 func (c *Catalog) set(key string, l *Live) {
