@@ -10,6 +10,7 @@ import (
 
 	"gamehoster/engine/box"
 	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/transport"
 	"gamehoster/engine/worker"
 )
 
@@ -83,7 +84,7 @@ type inline struct {
 func newInline(c Config, late loop.LateTick, told watcher) (_ *inline, err error) {
 	in := &inline{log: c.Log}
 	var hosts []*worker.Host
-	var plans []plan
+	var plans []transport.Plan
 	for i := range c.Loops {
 		h := worker.NewHost(worker.Options{
 			Number: uint32(i), Hashes: c.hashes(), Log: c.Log, OnOpen: told.opened, OnClose: told.closed,
@@ -94,11 +95,11 @@ func newInline(c Config, late loop.LateTick, told watcher) (_ *inline, err error
 		}
 		hosts = append(hosts, h)
 		in.cpus = append(in.cpus, cpu)
-		plans = append(plans, plan{h, loop.Config{
-			OutboundCap: outboundCap, Pin: pin, CPU: i, Lost: told.lost, Late: late, Log: c.Log,
+		plans = append(plans, transport.Plan{Handler: h, Config: loop.Config{
+			OutboundCap: worker.OutboundCap, Pin: pin, CPU: i, Lost: told.lost, Late: late, Log: c.Log,
 		}})
 	}
-	if in.loops, in.on, err = c.Transport.loops(plans, c.Log); err != nil {
+	if in.loops, in.on, err = c.Transport.Loops(plans, c.Log); err != nil {
 		return nil, err
 	}
 	for i, h := range hosts {
@@ -198,6 +199,6 @@ func (in *inline) Loops() (all []loop.Stats) {
 }
 
 func (in *inline) Close() {
-	stop(in.loops)
+	transport.Stop(in.loops)
 	in.running.Wait()
 }

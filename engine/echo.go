@@ -10,6 +10,7 @@ import (
 
 	"gamehoster/engine/door"
 	"gamehoster/engine/loop"
+	"gamehoster/engine/loop/transport"
 	"gamehoster/wire/ws"
 )
 
@@ -39,14 +40,14 @@ func NewEcho(c EchoConfig) (*Echo, error) {
 	}
 	h := &echoHandler{limit: c.MaxMessage, readers: map[loop.Handle]*ws.Reader{}}
 	// Whole messages may wait for a slow reader: some of the largest, or many small ones.
-	loops, _, err := c.Transport.loops([]plan{{h, loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log}}}, c.Log)
+	loops, _, err := c.Transport.Loops([]transport.Plan{{Handler: h, Config: loop.Config{OutboundCap: 4*c.MaxMessage + 1<<16, Log: c.Log}}}, c.Log)
 	if err != nil {
 		return nil, err
 	}
 	e := &Echo{cfg: c, loop: loops[0]}
 	h.loop = e.loop
 	if e.door, err = door.Open(door.Config{Addr: c.Addr, Router: e, Engines: 1, Log: c.Log}); err != nil {
-		stop(loops)
+		transport.Stop(loops)
 		return nil, err
 	}
 	return e, nil
