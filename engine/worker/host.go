@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"gamehoster/engine/loop"
+	"gamehoster/engine/metrics"
 	"gamehoster/engine/session"
 	"gamehoster/tick"
 	"gamehoster/wire"
@@ -72,6 +73,8 @@ type Closed struct {
 	Code        uint16      // of the close frame; 1006 where the connection broke
 	Reason      string
 	Duration    time.Duration
+	BytesIn     uint64 // of the stream, behind the handshake
+	BytesOut    uint64 // likewise; of a connection that broke some never left
 }
 
 // Host is the handler of one loop.
@@ -84,6 +87,7 @@ type Host struct {
 	sweep   int64 // when the next one is due
 	owed    bool  // answers were sent and not flushed
 	probe   probe
+	dropped []metrics.Game // what games that are gone have counted and was not told yet
 }
 
 // Loop is what a Host does with the loop that calls it.
@@ -131,6 +135,8 @@ type socket struct {
 	seat        *seat     // nil for a spectator
 	viewer      *tick.Viewer
 	opened      int64
+	received    uint64 // bytes
+	sent        uint64
 	waiting     bool   // for another place: there is neither in nor an end
 	held        []byte // what came meanwhile
 	ended       bool
@@ -197,6 +203,7 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 	if s == nil || s.ended {
 		return
 	}
+	s.received += uint64(len(p))
 	if s.waiting {
 		h.hold(s, p)
 		return
@@ -206,13 +213,13 @@ func (h *Host) OnData(hd loop.Handle, p []byte) {
 	switch {
 	case s.ended: // with its instance
 	case ended:
-		h.loop.Send(hd, b)
+		h.send(s, b)
 		h.shut(s, end)
 	case len(b) > 0 && !h.loop.Stalled(hd):
 		// One that does not take what it is sent gets no answers on top: what waits
 		// for a socket is what one send has written.
 		// A flush is for all whose turn it is, not for each.
-		h.loop.Send(hd, b)
+		h.send(s, b)
 		h.owed = true
 		h.loop.Wake(0)
 	}
@@ -255,6 +262,7 @@ func (h *Host) OnClose(hd loop.Handle, err error) {
 	c := Closed{
 		Reservation: s.reservation, Game: s.game,
 		Code: s.end.Code, Reason: s.end.Reason, Duration: time.Duration(now - s.opened),
+		BytesIn: s.received, BytesOut: s.sent,
 	}
 	if s.seat != nil {
 		c.Player = s.seat.player
@@ -317,7 +325,7 @@ func (h *Host) sweepAll(now int64) {
 		}
 		end, ended := s.conn.Check(now, dealt, &h.out)
 		if b := h.out.Take(); len(b) > 0 {
-			h.loop.Send(s.handle, b)
+			h.send(s, b)
 		}
 		if ended {
 			h.shut(s, end)
@@ -338,13 +346,19 @@ func (h *Host) hop(left int) {
 	}
 }
 
+// send gives bytes to a socket, which the next flush writes.
+func (h *Host) send(s *socket, b []byte) {
+	s.sent += uint64(len(b))
+	h.loop.Send(s.handle, b)
+}
+
 // end closes a socket from our side.
 func (h *Host) end(s *socket, code uint16, reason string) {
 	if s.ended {
 		return
 	}
 	s.conn.Close(code, &h.out)
-	h.loop.Send(s.handle, h.out.Take())
+	h.send(s, h.out.Take())
 	h.shut(s, session.End{Code: code, Reason: reason})
 }
 

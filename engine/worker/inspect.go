@@ -73,6 +73,7 @@ func (h *Host) OnPost(m loop.Message) {
 		h.games[m.Game.Number] = newShard(h, m.Game)
 	case *DropGame:
 		if sh := h.games[m.Number]; sh != nil {
+			h.forget(sh)
 			if err := sh.close(m.Code, m.Reason); err != nil {
 				h.opts.Log.Error("closing a shard failed", "error", err)
 			}
@@ -98,6 +99,8 @@ func (h *Host) OnPost(m loop.Message) {
 			}
 			h.loop.Flush()
 		}
+	case *Measure:
+		m.Reply(h.measure())
 	case *Inspect:
 		var all []InstanceInfo
 		for number, sh := range h.games {

@@ -120,20 +120,29 @@ func (in *instance) retire() {
 // in a tick is not to lie in memory twice when each of them is sent a large state.
 const flushAbove = 64 << 10
 
-// step runs one tick of an instance and, on a send tick, sends to each viewer.
-func (in *instance) step(now int64) {
+// step runs one tick of an instance and, on a send tick, sends to each viewer. now is the
+// time of the loop's turn, start what it has become, and end what it is afterwards.
+func (in *instance) step(now, start int64) (end int64) {
+	end = start
 	defer in.contain("running a tick")
 	sim := in.sim
 	if in.over() {
-		return
+		return end
 	}
+	clock, m := in.shard.host.opts.Now, &in.shard.meter
+	m.late.Observe(start - in.shard.schedule.slots[in.slot].last)
 	sim.Step()
+	end = clock()
+	m.took.Observe(end - start)
 	if sim.SendDue() {
 		sim.Commit()
 		for _, s := range in.sockets {
 			in.send(s, now)
 		}
 		in.hashes.note(sim)
+		stepped := end
+		end = clock()
+		m.sent.Observe(end - stepped)
 	}
 	in.tellOpen()
 	if sim.Ended() {
@@ -141,6 +150,7 @@ func (in *instance) step(now int64) {
 			in.shard.host.end(s, wire.CloseEnded, "the game is over")
 		}
 	}
+	return end
 }
 
 // send gives one viewer its part of a send tick.
@@ -164,7 +174,7 @@ func (in *instance) send(s *socket, now int64) {
 	if len(b) == 0 {
 		return
 	}
-	h.loop.Send(s.handle, b)
+	h.send(s, b)
 	s.conn.Sent(len(b))
 	if len(b) > flushAbove {
 		h.loop.Flush()

@@ -24,6 +24,7 @@ type Client struct {
 	Thin   bool       // it runs no bodies
 	Watch  bool       // a spectator: takes no seat
 	Peer   netip.Addr // the zero value where it is not known
+	Host   string     // the site's, as it asked for it; for the log, and of a stranger's choice
 }
 
 // InstanceID is an instance's number in its box, never given twice. It goes out in

@@ -60,6 +60,7 @@ type shard struct {
 	waited    int64  // when
 	faults    map[faultKey]*faultCount
 	bodyLog   bodyLog
+	meter     meter
 	waiting   map[*socket]struct{} // for a place of the boss's
 	draining  bool                 // a newer definition takes the new players
 }
@@ -110,6 +111,7 @@ func (sh *shard) rest() {
 	if err := sh.sim.Close(); err != nil {
 		sh.host.opts.Log.Error("closing an empty shard failed", "game", sh.game.Name, "error", err)
 	}
+	sh.meter.rest(sh.sim.Stats())
 	sh.sim, sh.queued = nil, 0
 }
 
@@ -162,6 +164,7 @@ func (sh *shard) stand(s *socket, now int64) {
 // run steps every instance whose turn has come.
 func (sh *shard) run(now int64) (ran bool) {
 	due, _ := sh.schedule.next()
+	clock := now
 	for {
 		sl, ok := sh.schedule.take(now)
 		if !ok {
@@ -169,9 +172,10 @@ func (sh *shard) run(now int64) (ran bool) {
 		}
 		if !ran {
 			sh.sim.Turn(sh.replays.allow(now-due, sh.schedule.rate))
+			clock = sh.host.opts.Now() // other games were before this one
 		}
 		ran = true
-		sl.each(func(in *instance) { in.step(now) })
+		sl.each(func(in *instance) { clock = in.step(now, clock) })
 	}
 	if ran {
 		sh.tellBehind(now)
@@ -216,6 +220,7 @@ func (sh *shard) sweep(now, dealt int64) {
 		in.retire()
 		delete(sh.instances, id)
 	}
+	sh.tellFaults(now)
 	sh.rest()
 }
 
@@ -236,9 +241,22 @@ func (sh *shard) fault(in *tick.Instance, f tick.FaultReport) {
 	}
 	f.Pos = sh.game.at(f.Pos)
 	c.last = FaultInfo{Game: sh.game.Number, Instance: in.Name(), Error: f.String()}
+	sh.logFault(c, now)
+}
+
+func (sh *shard) logFault(c *faultCount, now int64) {
 	sh.host.opts.Log.Error("a body failed; its effects were dropped for that actor and tick",
-		"game", sh.game.Name, "instance", in.Name(), "error", c.last.Error, "times", c.count)
+		"game", sh.game.Name, "instance", c.last.Instance, "error", c.last.Error, "times", c.count)
 	c.logged, c.count = now, 0
+}
+
+// tellFaults logs how often those bodies failed again that have stopped failing since.
+func (sh *shard) tellFaults(now int64) {
+	for _, c := range sh.faults {
+		if c.count > 0 && now-c.logged >= faultLogPeriod {
+			sh.logFault(c, now)
+		}
+	}
 }
 
 // close ends every socket of the shard and frees its memory.
