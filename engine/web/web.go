@@ -164,7 +164,8 @@ func page(w http.ResponseWriter, r *http.Request, site Site, name string) bool {
 	if name == "" {
 		name = indexFile
 	}
-	if !fs.ValidPath(name) || strings.HasPrefix(path.Base(name), ".") {
+	// What hides does so with all that is in it, as .git does.
+	if !fs.ValidPath(name) || name[0] == '.' || strings.Contains(name, "/.") {
 		return false
 	}
 	for _, dir := range PageFolders(site.Dir) {
