@@ -34,6 +34,9 @@
 // gnet ends an engine when accept fails for want of descriptors. So the door
 // refuses connections while there are still some, and starts an engine anew
 // should it end all the same.
+//
+// A door may be given sockets that listen already and that somebody else keeps, as systemd
+// does, over a restart of the process: see Inherited, and acceptor.go for the other half.
 package door
 
 import (
@@ -93,11 +96,17 @@ type Config struct {
 	Addr   string // host:port to listen on; port 0 takes a free one
 	Router Router // required
 
+	// Listeners are sockets to accept on in place of Addr, which is not looked at then.
+	// They are the door's from Open on, also if that fails. Closing the door closes its
+	// descriptors of them and nothing else: whoever waits in the backlog of a socket that
+	// somebody else has open, too, goes on waiting there.
+	Listeners []*net.TCPListener
+
 	// Trusted are the proxies whose X-Forwarded-For is believed. They are not
 	// capped per address. Nil means loopback; empty means none.
 	Trusted []netip.Prefix
 
-	Engines     int           // accepting event loops; default the number of cores
+	Engines     int           // accepting event loops; default the number of cores, at least one for each of Listeners
 	HeadTimeout time.Duration // from accept to the end of the head; default 5 s
 	MaxPending  int           // connections without a whole head; past it the oldest go that are slow. Default 8192
 	MaxPerAddr  int           // the same of one IPv4 address or IPv6 /64, and those at the HTTPListener; past it new ones are refused. Default 256
@@ -124,7 +133,7 @@ const (
 type Door struct {
 	cfg     Config
 	listen  netip.AddrPort
-	hold    int // a bound socket that keeps the port while engines come and go
+	hold    int // a bound socket that keeps the port while engines come and go; -1 with Listeners
 	engines []*engine
 	http    *httpListener
 	addrs   addrCounts
@@ -136,13 +145,21 @@ type Door struct {
 		logged int64 // how many there were then
 	}
 
-	stopOnce sync.Once
-	stopping chan struct{}
-	ended    sync.WaitGroup
+	stopOnce  sync.Once
+	stopping  chan struct{}
+	ended     sync.WaitGroup
+	accepting sync.WaitGroup // the acceptors of Listeners
 }
 
-// Open binds the address and accepts until Close.
-func Open(cfg Config) (*Door, error) {
+// Open binds the address, unless it is given Listeners, and accepts until Close.
+func Open(cfg Config) (_ *Door, err error) {
+	defer func() {
+		if err != nil {
+			for _, l := range cfg.Listeners {
+				_ = l.Close()
+			}
+		}
+	}()
 	if cfg.Router == nil {
 		return nil, errors.New("opening the door: no router")
 	}
@@ -174,11 +191,17 @@ func Open(cfg Config) (*Door, error) {
 		}
 		cfg.MaxFiles = maxFiles(limit.Cur)
 	}
-	d := &Door{cfg: cfg, stopping: make(chan struct{})}
+	d := &Door{cfg: cfg, hold: -1, stopping: make(chan struct{})}
 	d.addrs.init(cfg.MaxPerAddr)
+	if len(cfg.Listeners) > 0 {
+		if err := d.openInherited(); err != nil {
+			_ = d.Close()
+			return nil, fmt.Errorf("listening on the socket that the process was started with: %w", err)
+		}
+		return d, nil
+	}
 
 	var network, address string
-	var err error
 	if d.hold, d.listen, network, address, err = bind(cfg.Addr); err != nil {
 		return nil, fmt.Errorf("listening on %s: %w", cfg.Addr, err)
 	}
@@ -273,18 +296,27 @@ func (d *Door) HTTPListener() net.Listener { return d.http }
 
 // Close stops accepting, drops the connections that have not been handed on, and
 // returns when the door's goroutines and descriptors are gone. What has been
-// handed on is not touched. Connections taken from the HTTPListener are the
+// handed on is not touched. With Listeners, those that have been accepted have a
+// second to say what they want, and are served. Connections taken from the HTTPListener are the
 // http.Server's.
 func (d *Door) Close() error {
 	d.stopOnce.Do(func() {
 		close(d.stopping)
+		for _, l := range d.cfg.Listeners {
+			_ = l.Close()
+		}
+		if len(d.cfg.Listeners) > 0 {
+			d.settle()
+		}
 		for _, e := range d.engines {
 			e.stop()
 		}
 		_ = d.http.Close()
 		d.ended.Wait()
 		d.http.drain()
-		_ = unix.Close(d.hold)
+		if d.hold >= 0 {
+			_ = unix.Close(d.hold)
+		}
 	})
 	return nil
 }

@@ -24,7 +24,8 @@ const (
 // goroutines that hold it, the rest belongs to gnet's event loop.
 type engine struct {
 	door     *Door
-	room     int // its share of Config.MaxPending
+	client   *gnet.Client // what it is with Config.Listeners; nil without
+	room     int          // its share of Config.MaxPending
 	waiting  fifo
 	parting  fifo
 	request  ws.Request
@@ -65,6 +66,10 @@ func (e *engine) OnShutdown(gnet.Engine) {
 func (e *engine) OnTick() (time.Duration, gnet.Action) { return time.Hour, gnet.None }
 
 func (e *engine) stop() {
+	if e.client != nil {
+		_ = e.client.Stop()
+		return
+	}
 	e.mu.Lock()
 	g, up := e.gnet, e.up
 	e.mu.Unlock()
