@@ -168,6 +168,8 @@ type Closed struct {
 	Code        uint16
 	Reason      string
 	Duration    time.Duration
+	BytesIn     uint64
+	BytesOut    uint64
 }
 
 // Load is a worker's state, sent each second. Its coming is the worker's heartbeat.
@@ -179,6 +181,7 @@ type Load struct {
 	Late, Took                  Times // of ticks: how late they ran, and how long
 	Dropped                     uint64
 	Memory                      uint64 // bytes that the runtime has from the system
+	Counts                      []byte // a metrics.Snapshot, at most MaxReport bytes
 }
 
 // Times sums up how long something took, in nanoseconds.
@@ -217,7 +220,7 @@ var kinds = map[Kind]func() Message{
 }
 
 // Append encodes a message behind dst. Texts that are too long are cut; bytes that are
-// (Early, Part) are an error, which leaves dst as it was.
+// (Early, Part, Counts) are an error, which leaves dst as it was.
 func Append(dst []byte, m Message) ([]byte, error) {
 	w := writer{b: append(dst, byte(m.Kind()))}
 	m.put(&w)

@@ -14,7 +14,7 @@ import (
 
 var someone = worker.Reservation{
 	Instance: 7, InstanceName: "abcdefgh", Named: true, Resume: worker.NewToken(1, 7, 0x1122334455667788),
-	Client: worker.Client{Player: "Ann", Watch: true, Peer: netip.MustParseAddr("192.0.2.7")},
+	Client: worker.Client{Player: "Ann", Watch: true, Peer: netip.MustParseAddr("192.0.2.7"), Host: "g.example"},
 }
 
 // examples has one message of each kind, and its bytes.
@@ -24,9 +24,9 @@ var examples = []struct {
 }{
 	{&Start{Shard: 9}, "01 09000000"},
 	{&Seat{Number: 1<<40 + 5, Reservation: someone, Early: []byte("hi")},
-		"02 0500000000010000 07000000 05 01000000070000008877665544332211 0800 6162636465666768 0300 416e6e 04 c0000207 02000000 6869"},
+		"02 0500000000010000 07000000 05 01000000070000008877665544332211 0800 6162636465666768 0300 416e6e 04 c0000207 0900 672e6578616d706c65 02000000 6869"},
 	{&Reseated{Ticket: 3, OK: true, Reservation: worker.Reservation{Instance: 8}},
-		"03 03000000 01 08000000 00 00000000000000000000000000000000 0000 0000 00"},
+		"03 03000000 01 08000000 00 00000000000000000000000000000000 0000 0000 00 0000"},
 	{&Retired{Instance: 8}, "04 08000000"},
 	{&Drain{}, "05"},
 	{&Drop{Code: 1001, Reason: "x"}, "06 e903 0100 78"},
@@ -36,18 +36,18 @@ var examples = []struct {
 	{&Claimed{Number: 5}, "42 0500000000000000"},
 	{&Lost{Number: 6}, "43 0600000000000000"},
 	{&Reseat{Ticket: 1, Reservation: worker.Reservation{Instance: 8, Client: worker.Client{Thin: true}}},
-		"44 01000000 08000000 02 00000000000000000000000000000000 0000 0000 00"},
+		"44 01000000 08000000 02 00000000000000000000000000000000 0000 0000 00 0000"},
 	{&Release{Instance: 8}, "45 08000000"},
 	{&Open{Instance: 8, Open: true}, "46 08000000 01"},
 	{&Retire{Instance: 8, Force: true}, "47 08000000 01"},
-	{&Closed{Player: 11, Code: 1006, Reason: "z", Duration: 258},
-		"48 00000000 00 00000000000000000000000000000000 0000 0000 00 0b000000 ee03 0100 7a 0201000000000000"},
+	{&Closed{Player: 11, Code: 1006, Reason: "z", Duration: 258, BytesIn: 3, BytesOut: 4},
+		"48 00000000 00 00000000000000000000000000000000 0000 0000 00 0000 0b000000 ee03 0100 7a 0201000000000000 0300000000000000 0400000000000000"},
 	{&Load{Instances: 1, Players: 2, Sockets: 3, Adopted: 4, Gone: 5, Overflows: 6, Expired: 7, BytesIn: 8, BytesOut: 9, Dropped: 10, Memory: 11,
-		Late: Times{1, 2, 3, 4, 5}, Took: Times{6, 7, 8, 9, 10}},
+		Late: Times{1, 2, 3, 4, 5}, Took: Times{6, 7, 8, 9, 10}, Counts: []byte{1}},
 		"49 01000000 02000000 03000000 0400000000000000 0500000000000000 0600000000000000 0700000000000000" +
 			"0800000000000000 0900000000000000 0a00000000000000 0b00000000000000" +
 			"0100000000000000 0200000000000000 0300000000000000 0400000000000000 0500000000000000" +
-			"0600000000000000 0700000000000000 0800000000000000 0900000000000000 0a00000000000000"},
+			"0600000000000000 0700000000000000 0800000000000000 0900000000000000 0a00000000000000 01000000 01"},
 	{&Inspected{Ticket: 2, More: true, Part: []byte("{")}, "4a 02000000 01 01000000 7b"},
 	{&Bye{}, "4b"},
 }
@@ -89,7 +89,7 @@ func TestMalformedMessages(t *testing.T) {
 		"no byte":            "",
 		"unknown kind":       "ff",
 		"a bool of 2":        "46 08000000 02",
-		"unknown bit":        "44 01000000 08000000 08 00000000000000000000000000000000 0000 0000 00",
+		"unknown bit":        "44 01000000 08000000 08 00000000000000000000000000000000 0000 0000 00 0000",
 		"address of 5 bytes": "44 01000000 08000000 00 00000000000000000000000000000000 0000 0000 05 0102030405",
 		"name of 256 bytes":  "44 01000000 08000000 00 00000000000000000000000000000000 0001" + strings.Repeat("61", 256) + "0000 00",
 		"negative duration":  "48 00000000 00 00000000000000000000000000000000 0000 0000 00 0b000000 ee03 0000 0000000000000080",
@@ -121,7 +121,7 @@ func TestWhatIsTooLong(t *testing.T) {
 		t.Errorf("too many early bytes: %q, %v", b, err)
 	}
 	longest := someone
-	longest.InstanceName, longest.Player = strings.Repeat("n", maxName), strings.Repeat("p", maxName)
+	longest.InstanceName, longest.Player, longest.Host = strings.Repeat("n", maxName), strings.Repeat("p", maxName), strings.Repeat("h", maxName)
 	longest.Peer = netip.MustParseAddr("2001:db8::1")
 	b, err = Append(nil, &Seat{Reservation: longest, Early: make([]byte, MaxEarly)})
 	if err != nil || len(b) > MaxMessage {

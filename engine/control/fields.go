@@ -77,6 +77,7 @@ func (w *writer) reservation(r *worker.Reservation) {
 	peer := r.Peer.AsSlice()
 	w.u8(uint8(len(peer)))
 	w.b = append(w.b, peer...)
+	w.text(r.Host, maxName)
 }
 
 func (w *writer) times(t *Times) {
@@ -177,6 +178,7 @@ func (r *reader) reservation(v *worker.Reservation) {
 		v.Peer, ok = netip.AddrFromSlice(peer)
 		r.bad = r.bad || !ok
 	}
+	v.Host = r.text(maxName)
 }
 
 func (r *reader) times(t *Times) {

@@ -132,6 +132,8 @@ func (m *Closed) put(w *writer) {
 	w.u16(m.Code)
 	w.text(m.Reason, maxReason)
 	w.duration(m.Duration)
+	w.u64(m.BytesIn)
+	w.u64(m.BytesOut)
 }
 
 func (m *Closed) get(r *reader) {
@@ -140,6 +142,8 @@ func (m *Closed) get(r *reader) {
 	m.Code = r.u16()
 	m.Reason = r.text(maxReason)
 	m.Duration = r.duration()
+	m.BytesIn = r.u64()
+	m.BytesOut = r.u64()
 }
 
 func (m *Load) Kind() Kind { return KindLoad }
@@ -158,6 +162,7 @@ func (m *Load) put(w *writer) {
 	}
 	w.times(&m.Late)
 	w.times(&m.Took)
+	w.bytes(m.Counts, MaxReport)
 }
 
 func (m *Load) get(r *reader) {
@@ -169,6 +174,7 @@ func (m *Load) get(r *reader) {
 	}
 	r.times(&m.Late)
 	r.times(&m.Took)
+	m.Counts = r.bytes(MaxReport)
 }
 
 func (m *Inspected) Kind() Kind { return KindInspected }
