@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -48,9 +49,11 @@ const gone = "gone"
 // Catalog is the games of a box, by where they live. Reading it takes no lock.
 type Catalog struct {
 	resolve func(host, segment string) (games.Place, bool)
-	places  func() ([]games.Place, error)
-	load    func(dir string) (*games.Game, diag.List)
-	log     *slog.Logger
+	// hasDomain answers from memory.
+	hasDomain func(host string) bool
+	places    func() ([]games.Place, error)
+	load      func(dir string) (*games.Game, diag.List)
+	log       *slog.Logger
 
 	live     atomic.Pointer[map[string]*Live] // by place
 	mu       sync.Mutex                       // held while a game is built
@@ -58,6 +61,8 @@ type Catalog struct {
 	page     map[string]string                // and of its page's files
 	busy     map[string]string                // and as last seen where it differed: it may be half written
 	rejected map[string]bool                  // the folders that had errors when last built
+	looked   bool                             // once, at what was there from the start
+	board    *board
 	next     uint64
 	ids      atomic.Uint32 // of the newest instance
 }
@@ -83,6 +88,7 @@ func OpenRoot(root string, log *slog.Logger) (*Catalog, error) {
 	c := newCatalog(log)
 	c.places = read
 	c.resolve = func(host, segment string) (games.Place, bool) { return listing.Load().Resolve(host, segment) }
+	c.hasDomain = func(host string) bool { return listing.Load().HasDomain(host) }
 	return c, nil
 }
 
@@ -103,11 +109,12 @@ func OpenFolder(dir string, log *slog.Logger) (*Catalog, error) {
 	c.resolve = func(_, segment string) (games.Place, bool) {
 		return games.Place{Domain: "localhost", Game: segment}, true
 	}
+	c.hasDomain = func(string) bool { return false }
 	return c, nil
 }
 
 func newCatalog(log *slog.Logger) *Catalog {
-	c := &Catalog{load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
+	c := &Catalog{board: newBoard(), load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
 	// Tokens of a box that ran here before are unlikely to name an instance of this one.
 	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
@@ -171,13 +178,14 @@ type Change struct {
 }
 
 // Refresh builds the games whose files have changed and puts them in place of what was
-// live. A folder that was built before is built again, or dropped, only when two calls
-// in a row have found it the same: a burst of writes is one change, and some editors
-// save by deleting first. apply is called for each change before players can reach the
+// live. A folder is built, or dropped, only when two calls in a row have found it the same,
+// but for the first call: a burst of writes is one change, and some editors save by
+// deleting first. apply is called for each change before players can reach the
 // new definition.
 func (c *Catalog) Refresh(apply func(Change)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	begun := c.board.begin()
 	places, err := c.places()
 	if err != nil {
 		return err
@@ -189,21 +197,26 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		now := fingerprint(sources(p.Dir)...)
 		if c.seen[key] == now {
 			delete(c.busy, key)
+			c.board.same(p)
 			continue
 		}
-		if c.seen[key] != "" && c.busy[key] != now {
+		c.board.busy(p)
+		if (c.seen[key] != "" || c.looked) && c.busy[key] != now {
 			c.busy[key] = now
 			continue
+		}
+		delete(c.busy, key)
+		l, findings := c.build(p)
+		if fingerprint(sources(p.Dir)...) != now {
+			continue // it was written to meanwhile: this may be of half of that
 		}
 		c.seen[key] = now
 		page := fingerprint(web.PageFolders(p.Dir)...)
 		saved := c.page[key] != page
 		c.page[key] = page
 		old := (*c.live.Load())[key]
-		l, findings := c.build(p)
 		if l == nil {
-			c.rejected[key] = true
-			apply(Change{Place: p, Findings: findings})
+			c.reject(p, findings, apply)
 			continue
 		}
 		mended := c.rejected[key]
@@ -216,32 +229,57 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 			case mended:
 				apply(Change{Place: p, Findings: findings, Kept: old})
 			}
+			c.board.judged(p, findings, false)
 			continue
 		}
 		if l.Code, err = vm.Compile(l.Program.Server); err != nil {
 			c.log.Error("a game was left out", "game", key, "error", err)
-			apply(Change{Place: p, Findings: findings})
+			findings.Errorf(diag.Position{File: games.DefinitionFile}, "the rules cannot be made ready to run: %v", err)
+			c.reject(p, findings, apply)
 			continue
 		}
 		apply(Change{Place: p, Findings: findings, Old: old, New: l})
 		c.set(key, l)
 		c.publish(l)
+		c.board.judged(p, findings, false)
 	}
-	for key, old := range *c.live.Load() {
-		switch {
-		case there[key]:
-		case c.busy[key] != gone:
+	c.dropGone(there, apply)
+	c.looked = true
+	c.board.end(begun)
+	return nil
+}
+
+// reject leaves what was live before as it is.
+func (c *Catalog) reject(p games.Place, findings diag.List, apply func(Change)) {
+	c.rejected[p.String()] = true
+	apply(Change{Place: p, Findings: findings})
+	c.board.judged(p, findings, true)
+}
+
+// dropGone drops the games whose folders are not there any more.
+func (c *Catalog) dropGone(there map[string]bool, apply func(Change)) {
+	for key := range c.seen {
+		if there[key] {
+			continue
+		}
+		old := (*c.live.Load())[key]
+		if old != nil && c.busy[key] != gone {
 			c.busy[key] = gone
-		default:
+			c.board.busy(old.Place)
+			there[key] = true // to the board
+			continue
+		}
+		delete(c.seen, key)
+		delete(c.page, key)
+		delete(c.busy, key)
+		delete(c.rejected, key)
+		if old != nil {
 			c.set(key, nil)
-			delete(c.seen, key)
-			delete(c.page, key)
-			delete(c.busy, key)
-			delete(c.rejected, key)
 			apply(Change{Place: old.Place, Old: old})
 		}
 	}
-	return nil
+	maps.DeleteFunc(c.busy, func(key, _ string) bool { return !there[key] }) // new ones that went again
+	c.board.keep(func(key string) bool { return there[key] })
 }
 
 // build makes a definition ready to be played; nil where that cannot be. The sources are
@@ -251,6 +289,7 @@ func (c *Catalog) build(p games.Place) (l *Live, findings diag.List) {
 		if r := recover(); r != nil {
 			c.log.Error("building a game failed", "game", p.String(), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 			l = nil
+			findings.Errorf(diag.Position{File: games.DefinitionFile}, "the compiler failed over the game's files; the server's log says where")
 		}
 	}()
 	g, findings := c.load(p.Dir)

@@ -38,7 +38,7 @@ func TestAGameIsDroppedAtTheSecondLook(t *testing.T) {
 		t.Fatalf("a panic over the sources came to %+v", got)
 	}
 	c.load = sound
-	c.seen = map[string]string{}
+	c.seen, c.looked = map[string]string{}, false
 	if got := look(); len(got) != 1 || got[0].New == nil || got[0].New.Code == nil {
 		t.Fatalf("the first look found %+v", got)
 	}
