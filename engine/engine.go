@@ -67,6 +67,7 @@ type Box struct {
 	traces             *latetrace.Recorder // nil where none are wanted
 	gate               *gate.Gate
 	crowded            throttle // sockets refused because a loop was behind
+	refusals           ration   // lines about sockets refused for what they ask
 	sockets, instances crowd
 	door               *door.Door
 	http               *http.Server
@@ -199,6 +200,7 @@ func (b *Box) housekeeping() {
 	now := loop.Now()
 	b.expire(now)
 	b.sweep(now)
+	b.refusals.settle(now, b.log)
 	b.tidy()
 }
 

@@ -148,8 +148,10 @@ func (b *Box) originAllowed(live *box.Live, req *ws.Request) bool {
 // refuse answers with an HTTP status. What is not there is the same bare 404 as
 // everywhere.
 func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why string) door.Decision {
-	b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
-		"origin", short(req.Origin), "status", status, "reason", why)
+	if b.refusals.take(loop.Now()) {
+		b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
+			"origin", short(req.Origin), "status", status, "reason", why)
+	}
 	if status == http.StatusNotFound {
 		return door.Decision{}
 	}
@@ -159,8 +161,10 @@ func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why str
 // closeWith accepts the socket only to close it with a code that the client library
 // can explain: a page cannot see an HTTP status.
 func (b *Box) closeWith(req *ws.Request, client netip.AddrPort, code uint16) door.Decision {
-	b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
-		"code", code, "reason", wire.CloseReason(code))
+	if b.refusals.take(loop.Now()) {
+		b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
+			"code", code, "reason", wire.CloseReason(code))
+	}
 	return door.Decision{Response: refusal(req, code)}
 }
 
