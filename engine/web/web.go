@@ -80,7 +80,7 @@ const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		bare404(w)
+		NotFound(w)
 		return
 	}
 	segment, rest, deeper := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -109,7 +109,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, to.String(), http.StatusFound)
 			return
 		}
-		bare404(w)
+		NotFound(w)
 		return
 	}
 	switch rest {
@@ -121,7 +121,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		library(w, r, site.Library.Types, "text/plain; charset=utf-8")
 	default:
 		if !h.dev {
-			bare404(w)
+			NotFound(w)
 			return
 		}
 		if !page(w, r, site, rest) {
@@ -136,15 +136,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // missing is a 404, which in development says what an author can do about it.
 func (h *handler) missing(w http.ResponseWriter, what string) {
 	if !h.dev {
-		bare404(w)
+		NotFound(w)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, what, http.StatusNotFound)
 }
 
-// bare404 is the one answer to all that is not there or not allowed.
-func bare404(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) }
+// NotFound is the one answer to all that is not there or not allowed.
+func NotFound(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) }
 
 // library serves a file that is asked for again at each visit and sent only when it
 // has changed. Any website may load it.
