@@ -21,6 +21,8 @@ type Config struct {
 	Dev   bool   // watch the files, rebuild on save, serve the games' pages
 	Loops int    // event loops; one per core
 
+	Workers Workers // who runs the games: this process
+
 	Transport         Transport     // what the loops run on; auto
 	LateTickTrace     string        // folder for traces of what the process did when a tick ran late; none
 	LateTickThreshold time.Duration // what is late; 25 ms

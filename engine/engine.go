@@ -101,7 +101,7 @@ func New(c Config) (_ *Box, err error) {
 			}
 		}()
 	}
-	if b.crew, err = newInline(c, b.lateTick(), b); err != nil {
+	if b.crew, err = newCrew(c, b.lateTick(), b); err != nil {
 		return nil, err
 	}
 	defer func() {

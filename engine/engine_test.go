@@ -70,6 +70,9 @@ func start(t *testing.T, c engine.Config) (b *engine.Box, stop func() error) {
 	if c.Transport == "" {
 		c.Transport = transport
 	}
+	if c.Loops == 0 && !c.Workers.Pool {
+		c.Workers = workers
+	}
 	if c.DrainTimeout == 0 {
 		c.DrainTimeout = time.Millisecond // the players of most tests do not leave by themselves
 	}

@@ -29,6 +29,9 @@ import (
 const siegeServer = "GAMEHOSTER_SIEGE_SERVER"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(workerProcess) != "" {
+		beWorker()
+	}
 	if os.Getenv(siegeServer) == "" {
 		os.Exit(m.Run())
 	}

@@ -119,12 +119,15 @@ type serveCommand struct {
 	Bind netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
 
 	RollTimeout time.Duration `help:"How long players of a replaced definition play on before they are told to load the new one." default:"10m"`
+	Workers     string        `help:"Who runs the games: auto is a worker process for each game and some of its instances, inline is this process." enum:"auto,inline" default:"auto"`
+	MaxWorkers  int           `help:"Most worker processes at once; 0 for four times the cores. Who comes when there are no more is told that the box is full." default:"0"`
 	serverFlags
 }
 
 func (c *serveCommand) Run(env *environment) error {
 	cfg := c.config(env, c.Bind)
 	cfg.Root, cfg.RollTimeout = c.Root, c.RollTimeout
+	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers}
 	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
 	b, err := engine.New(cfg)
 	if err != nil {

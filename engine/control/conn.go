@@ -182,9 +182,15 @@ func (c *Conn) Finish() { c.shut(true) }
 // Close closes the Conn and the descriptors that wait in it. It returns when its
 // goroutine is gone.
 func (c *Conn) Close() {
+	c.Abandon()
+	c.wrote.Wait()
+}
+
+// Abandon gives up on the other side: it finds this one gone, as Receive does. What is
+// queued is not sent.
+func (c *Conn) Abandon() {
 	c.shut(false)
 	_ = c.conn.Close()
-	c.wrote.Wait()
 }
 
 // Wait returns when all is sent after Finish, or cannot be.

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"gamehoster/engine/box"
+	"gamehoster/engine/control"
+	"gamehoster/engine/loop"
+	"gamehoster/engine/pool"
+)
+
+// Workers says who runs the games: this process, on Config.Loops event loops, or worker
+// processes, each of which runs one game on a core.
+type Workers struct {
+	Pool bool
+	Max  int // processes; four times the cores where 0
+
+	// What a worker is started with, and its environment: this program's own "worker" and
+	// nothing, unless the program is another one, as a test is. See process.Main.
+	Command, Env []string
+}
+
+// newCrew makes what runs the games.
+func newCrew(c Config, late loop.LateTick, told watcher) (crew, error) {
+	if c.Workers.Pool {
+		return newPool(c, told)
+	}
+	return newInline(c, late, told)
+}
+
+// pooled is the crew that is worker processes.
+type pooled struct {
+	*pool.Pool
+	on Transport // what the workers were told to run on
+}
+
+// newPool makes a pool without a worker.
+func newPool(c Config, told watcher) (*pooled, error) {
+	p, err := pool.New(pool.Config{
+		Max: c.Workers.Max, Command: c.Workers.Command, Env: c.Workers.Env, Log: c.Log,
+		Options: control.Options{Transport: c.Transport, Hashes: c.hashes(), Orphaned: c.DrainTimeout, Level: least(c.Log)},
+		Told:    pool.Told{Opened: told.opened, Closed: told.closed},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pooled{Pool: p, on: c.Transport}, nil
+}
+
+// least is the level of the least severe lines that a log takes.
+func least(log *slog.Logger) slog.Level {
+	for _, l := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn} {
+		if log.Enabled(context.Background(), l) {
+			return l
+		}
+	}
+	return slog.LevelError
+}
+
+// Run does nothing: a worker that dies is another one's matter.
+func (p *pooled) Run(func(error)) {}
+
+func (p *pooled) Hand(_ *box.Live, at box.Placement, fd int, early []byte) error {
+	return p.Pool.Hand(at, fd, early)
+}
+
+func (p *pooled) Inspect(timeout time.Duration) (all inspection, err error) {
+	reports, err := p.Pool.Inspect(timeout)
+	if err != nil {
+		return all, err
+	}
+	all.on = p.on
+	for _, r := range reports {
+		all.on = r.Transport // as all workers', which are on one machine
+		all.instances = append(all.instances, r.Instances...)
+		all.faults = append(all.faults, r.Faults...)
+	}
+	return all, nil
+}
