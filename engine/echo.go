@@ -1,14 +1,10 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
-	"sync"
 
-	"gamehoster/engine/door"
+	"gamehoster/engine/lone"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/transport"
 	"gamehoster/wire/ws"
@@ -24,11 +20,7 @@ type EchoConfig struct {
 
 // Echo is a server that answers every message with itself, on the same frame code,
 // loop and door as the games. Conformance suites and benchmarks talk to it.
-type Echo struct {
-	cfg  EchoConfig
-	door *door.Door
-	loop loop.Loop
-}
+type Echo struct{ *lone.Server }
 
 // NewEcho opens the port.
 func NewEcho(c EchoConfig) (*Echo, error) {
@@ -44,40 +36,13 @@ func NewEcho(c EchoConfig) (*Echo, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Echo{cfg: c, loop: loops[0]}
-	h.loop = e.loop
-	if e.door, err = door.Open(door.Config{Addr: c.Addr, Router: e, Engines: 1, Log: c.Log}); err != nil {
+	h.loop = loops[0]
+	server, err := lone.Open(c.Addr, loops[0], c.Log)
+	if err != nil {
 		transport.Stop(loops)
 		return nil, err
 	}
-	return e, nil
-}
-
-// Addr is where it listens.
-func (e *Echo) Addr() netip.AddrPort { return e.door.Addr() }
-
-// Route takes every upgrade, without a subprotocol.
-func (e *Echo) Route(req *ws.Request, _ netip.AddrPort) door.Decision {
-	return door.Decision{
-		Response: ws.AppendResponse(nil, req.Key, ""),
-		Target:   door.TargetFunc(func(fd int, early []byte) error { return e.loop.Adopt(fd, early, 0) }),
-	}
-}
-
-// Run serves until the context ends.
-func (e *Echo) Run(ctx context.Context) error {
-	var running sync.WaitGroup
-	failed := make(chan error, 1)
-	running.Go(func() { failed <- e.loop.Run() })
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	err = errors.Join(err, e.door.Close())
-	e.loop.Stop()
-	running.Wait()
-	return err
+	return &Echo{server}, nil
 }
 
 type echoHandler struct {

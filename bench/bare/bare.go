@@ -24,7 +24,7 @@ import (
 	"log/slog"
 	"time"
 
-	"gamehoster/bench/lone"
+	"gamehoster/engine/lone"
 	"gamehoster/engine/loop"
 	"gamehoster/wire"
 	"gamehoster/wire/ws"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gamehoster/bench/lone"
+	"gamehoster/engine/lone"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/gnetloop"
 	"gamehoster/engine/loop/uring"

@@ -1,5 +1,5 @@
-// Package lone is one event loop of the engine behind the engine's door, with nothing of
-// the engine on it: what benchmarks put their own handlers on. Every upgrade is taken.
+// Package lone is one event loop behind a door, without games: what the echo server and
+// benchmarks put their own handlers on. Every upgrade is taken.
 //
 //	client --> door: the upgrade, 101 --> loop.Adopt --> the handler's OnOpen
 package lone
@@ -24,7 +24,7 @@ type Server struct {
 }
 
 // Open opens the port at addr, host:port, of which port 0 takes any free one. The loop is
-// made and does not run yet; log may be nil.
+// made and does not run yet, and is the caller's to stop if there is an error; log may be nil.
 func Open(addr string, l loop.Loop, log *slog.Logger) (*Server, error) {
 	s := &Server{loop: l}
 	var err error
