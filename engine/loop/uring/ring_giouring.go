@@ -40,7 +40,7 @@ type ring struct {
 // newRing makes a ring for the calling thread, which must not change.
 func newRing(s sizes) (_ *ring, err error) {
 	r := &ring{lib: giouring.NewRing(), events: make([]*giouring.CompletionQueueEvent, 256)}
-	if err = r.lib.QueueInit(max(s.sq, s.cq/2), setupSubmitAll|setupSingleIssuer|setupDeferTaskrun); err != nil {
+	if err = r.lib.QueueInit(max(s.sq, s.cq/2), setupDisabled|setupSubmitAll|setupSingleIssuer|setupDeferTaskrun); err != nil {
 		return nil, failed("setup", err)
 	}
 	defer func() {
@@ -55,6 +55,9 @@ func newRing(s sizes) (_ *ring, err error) {
 	reg := &giouring.BufReg{RingAddr: r.pool.address(), RingEntries: uint32(s.buffers), Bgid: bufferGroup}
 	if _, err = r.lib.RegisterBufferRing(reg, 0); err != nil {
 		return nil, failed("register", err)
+	}
+	if err = restrict(r.lib.RingFd()); err != nil {
+		return nil, err
 	}
 	r.pool.fill()
 	return r, nil

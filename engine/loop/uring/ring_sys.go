@@ -16,11 +16,6 @@ import (
 const binding = "own"
 
 const (
-	opcodeRead   = 22
-	opcodeCancel = 14
-	opcodeSend   = 26
-	opcodeRecv   = 27
-
 	setupCQSize    = 1 << 3
 	setupNoSQArray = 1 << 16
 	recvMultishot  = 1 << 1
@@ -90,7 +85,7 @@ type ring struct {
 // newRing makes a ring for the calling thread, which must not change.
 func newRing(s sizes) (_ *ring, err error) {
 	p := params{
-		flags:     setupCQSize | setupSubmitAll | setupSingleIssuer | setupDeferTaskrun | setupNoSQArray,
+		flags:     setupCQSize | setupDisabled | setupSubmitAll | setupSingleIssuer | setupDeferTaskrun | setupNoSQArray,
 		cqEntries: s.cq,
 	}
 	r := &ring{fd: -1}
@@ -121,6 +116,9 @@ func newRing(s sizes) (_ *ring, err error) {
 	}{addr: r.pool.address(), entries: uint32(s.buffers), group: bufferGroup}
 	if _, _, e := unix.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(r.fd), registerBuffers, uintptr(unsafe.Pointer(&reg)), 1, 0, 0); e != 0 {
 		return nil, failed("register", e)
+	}
+	if err = restrict(r.fd); err != nil {
+		return nil, err
 	}
 	r.pool.fill()
 	return r, nil
