@@ -10,6 +10,7 @@ import (
 	"gamehoster/engine/box"
 	"gamehoster/engine/door"
 	"gamehoster/engine/gate"
+	"gamehoster/engine/logs"
 )
 
 // Config says how a box runs. The zero value of a field means its default, where one is
@@ -26,6 +27,9 @@ type Config struct {
 	Transport         Transport     // what the loops run on; auto
 	LateTickTrace     string        // folder for traces of what the process did when a tick ran late; none
 	LateTickThreshold time.Duration // what is late; 25 ms
+
+	TokenFile string     // with Root: holds what the API's callers have to know; empty or not there: no API
+	Logs      *logs.Logs // with Root: what the API answers from about the logs; nil for nothing
 
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For counts, and who are not limited; loopback
 	Limits         gate.Limits    // of one address

@@ -46,9 +46,6 @@ import (
 	"gamehoster/wire"
 )
 
-// watchPeriod is how often a development box looks at the files.
-const watchPeriod = 150 * time.Millisecond
-
 // housekeepingPeriod is how often a box looks for what goes on without any event: seats
 // that expire, definitions that nobody plays any more, memory that a crowd has left.
 const housekeepingPeriod = 150 * time.Millisecond
@@ -70,6 +67,7 @@ type Box struct {
 	refusals           ration   // lines about sockets refused for what they ask
 	sockets, instances crowd
 	door               *door.Door
+	surfaces           *surfaces
 	http               *http.Server
 	running, watching  sync.WaitGroup
 	failed             chan error
@@ -110,6 +108,9 @@ func New(c Config) (_ *Box, err error) {
 		}
 	}()
 	b.versions.init()
+	if b.surfaces, err = b.openSurfaces(); err != nil {
+		return nil, err
+	}
 	// The games are there before the first player can knock.
 	if err = b.catalog.Refresh(b.apply); err != nil {
 		return nil, err
@@ -124,7 +125,8 @@ func New(c Config) (_ *Box, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the port: %w", err)
 	}
-	b.http = httpServer(b.door.Handler(web.Handler(sites{b.catalog}, c.Dev, b.stats)), c.Log)
+	b.http = httpServer(b.door.Handler(b.surfaces.handler), c.Log)
+	b.http.RegisterOnShutdown(b.surfaces.stop)
 	return b, nil
 }
 
@@ -170,9 +172,8 @@ func (b *Box) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if b.cfg.Dev {
-		b.watching.Go(func() { b.watch(ctx) })
-	}
+	b.watching.Go(func() { b.catalog.Watch(ctx, b.watchPeriod(), b.apply) })
+	b.watching.Go(func() { b.surfaces.watch(ctx) })
 	every := time.NewTicker(housekeepingPeriod)
 	defer every.Stop()
 	for {
@@ -211,22 +212,6 @@ func (b *Box) expire(now int64) {
 			b.log.Info("seats expired whose sockets were never handed on", "game", v.Name, "seats", n)
 		}
 	})
-}
-
-// watch looks at the files of a development box until the context ends.
-func (b *Box) watch(ctx context.Context) {
-	every := time.NewTicker(watchPeriod)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-			if err := b.catalog.Refresh(b.apply); err != nil {
-				b.log.Error("looking at the games failed", "error", err)
-			}
-		}
-	}
 }
 
 func (b *Box) opened(r worker.Reservation) { b.gate.Enter(r.Peer) }

@@ -115,8 +115,9 @@ func playHost(a netip.AddrPort) string {
 }
 
 type serveCommand struct {
-	Root string     `help:"Games root: one folder per domain, in it one per game." default:"./games" type:"existingdir"`
-	Bind netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
+	Root      string     `help:"Games root: one folder per domain, in it one per game." default:"./games" type:"existingdir"`
+	Bind      netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
+	TokenFile string     `help:"File with the word that authorises the API's callers, such as gamehoster sync; read again when it changes. Without it, or while it is empty, there is no API." placeholder:"FILE"`
 
 	RollTimeout time.Duration `help:"How long players of a replaced definition play on before they are told to load the new one." default:"10m"`
 	Workers     string        `help:"Who runs the games: auto is a worker process for each game and some of its instances, inline is this process." enum:"auto,inline" default:"auto"`
@@ -127,6 +128,7 @@ type serveCommand struct {
 func (c *serveCommand) Run(env *environment) error {
 	cfg := c.config(env, c.Bind)
 	cfg.Root, cfg.RollTimeout = c.Root, c.RollTimeout
+	cfg.TokenFile = c.TokenFile
 	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers}
 	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
 	b, err := engine.New(cfg)

@@ -23,7 +23,7 @@
 //	         one exchange of .sync-set-x with the folder, fsync; what was there is removed
 //
 // When there is no space left, or anything else fails, the new names are taken away again
-// and the old files are as they were. What a crash leaves behind is swept by Open.
+// and the old files are as they were. What a crash leaves behind, Sweep removes.
 //
 // # What is refused
 //
@@ -176,8 +176,7 @@ type Store struct {
 	write func(f *os.File, content []byte) error
 }
 
-// Open is the store of a games root, which has to be there. It removes what a process
-// that died in the middle of a write has left.
+// Open is the store of a games root, which has to be there.
 func Open(dir string) (*Store, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -188,8 +187,20 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s, root.Close()
+}
+
+// Sweep removes what a process that died in the middle of a write has left, and what is
+// staged. It belongs to the start of a process that has the root to itself.
+func (s *Store) Sweep() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	root, err := s.open()
+	if err != nil {
+		return err
+	}
 	defer root.Close()
-	return s, sweep(root)
+	return sweep(root)
 }
 
 func writeAndSync(f *os.File, content []byte) error {
