@@ -94,12 +94,14 @@ func (d *Door) accept(l *net.TCPListener, to *gnet.Client) {
 
 // settle lets those go on whose connections were accepted, for they would be told that
 // nobody is there while those behind them in the backlog are served by the next process.
+// That includes plain requests until their answers begin: net/http drops what it has read
+// and not begun to answer when it shuts down.
 func (d *Door) settle() {
 	d.accepting.Wait()
 	look := time.NewTicker(settlePoll)
 	defer look.Stop()
 	end := time.After(settleTime)
-	for d.stats.pending.Load() > 0 || len(d.http.queue) > 0 {
+	for d.stats.pending.Load() > 0 || d.http.owed.Load() > 0 {
 		select {
 		case <-end:
 			return

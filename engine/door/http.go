@@ -54,6 +54,7 @@ type httpListener struct {
 	addr   net.Addr
 	addrs  *addrCounts
 	queue  chan handed
+	owed   atomic.Int64 // connections pushed of which none has been answered or closed yet
 	once   sync.Once
 	closed chan struct{}
 }
@@ -69,10 +70,12 @@ func (l *httpListener) push(h handed) bool {
 		return false
 	default:
 	}
+	l.owed.Add(1)
 	select {
 	case l.queue <- h:
 		return true
 	default:
+		l.owed.Add(-1)
 		return false
 	}
 }
@@ -88,19 +91,29 @@ func (l *httpListener) Accept() (net.Conn, error) {
 			c, err := net.FileConn(f)
 			_ = f.Close()
 			if err != nil {
-				l.addrs.give(h.counted)
+				l.gone(h)
 				continue
 			}
 			tcp, ok := c.(*net.TCPConn)
 			if !ok || tcp.RemoteAddr() == nil { // gone in the meantime
 				_ = c.Close()
-				l.addrs.give(h.counted)
+				l.gone(h)
 				continue
 			}
-			give := sync.OnceFunc(func() { l.addrs.give(h.counted) })
-			return &replayConn{TCPConn: tcp, early: h.early, give: give}, nil
+			return &replayConn{
+				TCPConn:  tcp,
+				early:    h.early,
+				give:     sync.OnceFunc(func() { l.addrs.give(h.counted) }),
+				answered: sync.OnceFunc(func() { l.owed.Add(-1) }),
+			}, nil
 		}
 	}
+}
+
+// gone forgets a connection that nobody could be given.
+func (l *httpListener) gone(h handed) {
+	l.addrs.give(h.counted)
+	l.owed.Add(-1)
 }
 
 // Close implements net.Listener.
@@ -118,7 +131,7 @@ func (l *httpListener) drain() {
 		select {
 		case h := <-l.queue:
 			_ = unix.Close(h.fd)
-			l.addrs.give(h.counted)
+			l.gone(h)
 		default:
 			return
 		}
@@ -128,13 +141,15 @@ func (l *httpListener) drain() {
 // replayConn is a TCP connection that first yields bytes read before.
 type replayConn struct {
 	*net.TCPConn
-	early []byte
-	give  func() // gives back what it is counted under, once
+	early    []byte
+	give     func() // gives back what it is counted under, once
+	answered func() // owes it nothing from now on
 }
 
 // Close implements net.Conn.
 func (c *replayConn) Close() error {
 	c.give()
+	c.answered()
 	return c.TCPConn.Close()
 }
 
@@ -148,6 +163,12 @@ func (c *replayConn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return c.TCPConn.Read(p)
+}
+
+// Write implements net.Conn.
+func (c *replayConn) Write(p []byte) (int, error) {
+	c.answered()
+	return c.TCPConn.Write(p)
 }
 
 // WriteTo keeps io.Copy from going past Read.
