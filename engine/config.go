@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"net/netip"
 	"runtime"
 	"time"
@@ -16,13 +17,17 @@ import (
 // Config says how a box runs. The zero value of a field means its default, where one is
 // named.
 type Config struct {
-	Addr  string // host:port to listen on; port 0 takes any free one
+	Addr  string // host:port to listen on; port 0 takes any free one; not looked at with Sockets
 	Root  string // the games root; exactly one of Root and Dir is set
 	Dir   string // one domain's folder, or one game's, for `dev`
 	Dev   bool   // watch the files, rebuild on save, serve the games' pages
 	Loops int    // event loops; one per core
 
 	Workers Workers // who runs the games: this process
+
+	// Sockets are what the process was started with, to accept on in place of Addr. They
+	// are the box's from New on; who else has them open keeps who waits in their backlogs.
+	Sockets []*net.TCPListener
 
 	Transport         Transport     // what the loops run on; auto
 	LateTickTrace     string        // folder for traces of what the process did when a tick ran late; none

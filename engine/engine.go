@@ -116,11 +116,12 @@ func New(c Config) (_ *Box, err error) {
 		return nil, err
 	}
 	b.door, err = door.Open(door.Config{
-		Addr:    c.Addr,
-		Router:  b,
-		Engines: c.Loops,
-		Trusted: c.TrustedProxies,
-		Log:     c.Log,
+		Addr:      c.Addr,
+		Listeners: c.Sockets,
+		Router:    b,
+		Engines:   c.Loops,
+		Trusted:   c.TrustedProxies,
+		Log:       c.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the port: %w", err)

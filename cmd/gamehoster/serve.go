@@ -131,6 +131,9 @@ func (c *serveCommand) Run(env *environment) error {
 	cfg.TokenFile = c.TokenFile
 	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers}
 	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
+	if err := supervise(env.ctx, &cfg); err != nil {
+		return err
+	}
 	b, err := engine.New(cfg)
 	if err != nil {
 		return err
