@@ -69,14 +69,22 @@ func (s *server) stranger(t *testing.T) *stranger {
 // ask writes a request and reads the head of the answer to it.
 func (c *stranger) ask(t *testing.T, request string) *http.Response {
 	t.Helper()
+	resp, err := c.tryAsk(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+func (c *stranger) tryAsk(request string) (*http.Response, error) {
 	if _, err := c.Write([]byte(request)); err != nil {
-		t.Fatalf("%q: %v", request, err)
+		return nil, fmt.Errorf("%q: %w", request, err)
 	}
 	resp, err := http.ReadResponse(c.r, nil)
 	if err != nil {
-		t.Fatalf("%q: %v", request, err)
+		return nil, fmt.Errorf("%q: %w", request, err)
 	}
-	return resp
+	return resp, nil
 }
 
 // answer sends a request line's target and the lines about hosts by a way, and tells
