@@ -29,6 +29,7 @@ type commands struct {
 	Sync    syncCommand      `cmd:"" help:"Bring a game, or a folder of games, to a box: upload what changed and wait for the verdict."`
 	Echo    echoCommand      `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
 	Bench   benchCommand     `cmd:"" help:"Measure it, beside others, and write a report."`
+	Example exampleCommand   `cmd:"" help:"Print a file to set a box up with: what Caddy or systemd wants."`
 	Worker  workerCommand    `cmd:"" hidden:""`
 	Part    benchPartCommand `cmd:"" name:"bench-part" hidden:""`
 	Version versionCommand   `cmd:"" help:"Print the version."`
