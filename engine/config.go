@@ -41,6 +41,7 @@ type Config struct {
 	DrainTimeout   time.Duration  // how long a stop lets games go on, unless Dev, and HTTP requests be answered; 5 s
 	RollTimeout    time.Duration  // how long players of a replaced definition play on, unless Dev; 10 min
 	Log            *slog.Logger   // discards where nil
+	Admin          string         // host:port of the operator's listener; none where empty
 
 	Ready    func(*Box)       // called once, when the port is open and the games are built; may be nil
 	OnChange func(box.Change) // called when a game was built, rejected or removed; may be nil

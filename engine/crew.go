@@ -11,6 +11,7 @@ import (
 	"gamehoster/engine/box"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/transport"
+	"gamehoster/engine/metrics"
 	"gamehoster/engine/worker"
 )
 
@@ -50,6 +51,9 @@ type crew interface {
 	Drop(g *box.Live, code uint16, reason string, done func())
 	// Inspect asks for what runs now. It fails where not all have answered by the timeout.
 	Inspect(timeout time.Duration) (inspection, error)
+	// Measure has the watcher told what all have counted, as far as it is not told that by
+	// and by, and names those that do not answer by the timeout.
+	Measure(timeout time.Duration) (silent []string)
 	// Loops are the counters of the event loops.
 	Loops() []loop.Stats
 	// Close ends the crew, after all Drops, and waits until nothing of it is left. It may
@@ -62,6 +66,10 @@ type watcher interface {
 	opened(r worker.Reservation) // the socket of a reservation has come
 	closed(c worker.Closed)      // a socket has ended
 	lost(number uint64)          // the socket of a reservation was dead before it could be opened
+	// measured is told what a worker, or a loop of this process, has counted since the last
+	// time; cpu is its core, -1 if it runs on any. unmeasured: it is gone.
+	measured(worker uint32, cpu int, s *metrics.Snapshot)
+	unmeasured(worker uint32)
 }
 
 // inspection is what a crew runs.
@@ -76,6 +84,7 @@ type inline struct {
 	loops   []loop.Loop
 	on      Transport // what the loops run on
 	cpus    []int     // of each loop; -1 if it runs on any
+	gauges  []*gauge  // of each loop
 	log     *slog.Logger
 	running sync.WaitGroup
 }
@@ -104,6 +113,7 @@ func newInline(c Config, late loop.LateTick, told watcher) (_ *inline, err error
 	}
 	for i, h := range hosts {
 		h.Bind(in.loops[i])
+		in.gauges = append(in.gauges, &gauge{number: uint32(i), cpu: in.cpus[i], loop: in.loops[i], told: told})
 	}
 	return in, nil
 }
@@ -190,6 +200,8 @@ func (in *inline) Inspect(timeout time.Duration) (all inspection, err error) {
 		return all, errors.New("an event loop does not answer")
 	}
 }
+
+func (in *inline) Measure(timeout time.Duration) []string { return measure(in.gauges, timeout) }
 
 func (in *inline) Loops() (all []loop.Stats) {
 	for _, l := range in.loops {

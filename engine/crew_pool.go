@@ -41,7 +41,7 @@ func newPool(c Config, told watcher) (*pooled, error) {
 	p, err := pool.New(pool.Config{
 		Max: c.Workers.Max, Command: c.Workers.Command, Env: c.Workers.Env, Log: c.Log,
 		Options: control.Options{Transport: c.Transport, Hashes: c.hashes(), Orphaned: c.DrainTimeout, Level: least(c.Log)},
-		Told:    pool.Told{Opened: told.opened, Closed: told.closed},
+		Told:    pool.Told{Opened: told.opened, Closed: told.closed, Measured: told.measured, Unmeasured: told.unmeasured},
 	})
 	if err != nil {
 		return nil, err
@@ -58,6 +58,9 @@ func least(log *slog.Logger) slog.Level {
 	}
 	return slog.LevelError
 }
+
+// Measure asks nobody: workers report once a second.
+func (p *pooled) Measure(time.Duration) []string { return p.Silent() }
 
 // Run does nothing: a worker that dies is another one's matter.
 func (p *pooled) Run(func(error)) {}

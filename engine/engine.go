@@ -57,7 +57,8 @@ const devHashes = 256
 // Box is a running server.
 type Box struct {
 	cfg                Config
-	log                *slog.Logger
+	log, web           *slog.Logger // of the server, and of requests and sockets
+	meters             meters
 	catalog            *box.Catalog
 	crew               crew
 	versions           versions
@@ -99,6 +100,8 @@ func New(c Config) (_ *Box, err error) {
 			}
 		}()
 	}
+	b.web = c.webLog()
+	b.meters.init(b)
 	if b.crew, err = newCrew(c, b.lateTick(), b); err != nil {
 		return nil, err
 	}
@@ -126,8 +129,12 @@ func New(c Config) (_ *Box, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the port: %w", err)
 	}
-	b.http = httpServer(b.door.Handler(b.surfaces.handler), c.Log)
+	b.http = httpServer(b.door.Handler(b.logged(b.surfaces.handler)), c.Log)
 	b.http.RegisterOnShutdown(b.surfaces.stop)
+	if err = b.meters.listen(b); err != nil {
+		_ = b.door.Close()
+		return nil, err
+	}
 	return b, nil
 }
 
@@ -163,6 +170,13 @@ func (b *Box) Games() []*box.Live { return b.catalog.Games() }
 // Config.DrainTimeout, closes what is left with 1001 and returns.
 func (b *Box) Run(ctx context.Context) error {
 	b.crew.Run(b.fail)
+	if a := b.meters.admin; a != nil {
+		b.running.Go(func() {
+			if err := a.Serve(); err != nil {
+				b.fail(err)
+			}
+		})
+	}
 	b.running.Go(func() {
 		if err := b.http.Serve(b.door.HTTPListener()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			b.fail(fmt.Errorf("http server: %w", err))
@@ -220,8 +234,7 @@ func (b *Box) opened(r worker.Reservation) { b.gate.Enter(r.Peer) }
 // closed counts and logs the end of a socket.
 func (b *Box) closed(c worker.Closed) {
 	b.gate.Leave(c.Reservation.Peer)
-	b.log.Info("socket closed", "game", c.Game, "instance", c.Reservation.InstanceName, "player", c.Player,
-		"peer", c.Reservation.Peer, "code", c.Code, "reason", c.Reason, "duration", c.Duration.Round(time.Millisecond))
+	b.logClosed(c)
 }
 
 // shutdown ends the box: nobody new, then some time for those who play and for HTTP
@@ -245,6 +258,9 @@ func (b *Box) shutdown() error {
 	b.watching.Wait() // for what it may still put live
 	b.endAll(wire.CloseStopping, "the server stops")
 	b.crew.Close()
+	if a := b.meters.admin; a != nil {
+		a.Close()
+	}
 	b.running.Wait()
 	if b.traces != nil {
 		b.traces.Close()

@@ -29,7 +29,7 @@ import (
 func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	if r := b.gate.Admit(client.Addr()); r != nil {
 		if r.Times > 0 {
-			b.log.Warn("sockets refused", "peer", client.Addr(), "status", http.StatusTooManyRequests, "reason", r.Reason, "times", r.Times)
+			b.web.Warn("sockets refused", "peer", client.Addr(), "status", http.StatusTooManyRequests, "reason", r.Reason, "times", r.Times)
 		}
 		return door.Decision{Response: tooMany}
 	}
@@ -39,13 +39,14 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		return b.refuse(req, client, http.StatusNotFound, "no such game")
 	}
 	if !b.originAllowed(live, req) {
+		b.meters.origins.Add(1)
 		return b.refuse(req, client, http.StatusForbidden, "origin not allowed")
 	}
 	want, err := parseQuery(string(req.Query))
 	if err != nil {
 		return b.refuse(req, client, http.StatusBadRequest, err.Error())
 	}
-	want.Peer, want.CPU = client.Addr(), core()
+	want.Peer, want.Host, want.CPU = client.Addr(), short(req.Host), core()
 	v, at, err := b.place(live.Place.String(), &want)
 	switch {
 	case err == nil:
@@ -149,7 +150,7 @@ func (b *Box) originAllowed(live *box.Live, req *ws.Request) bool {
 // everywhere.
 func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why string) door.Decision {
 	if b.refusals.take(loop.Now()) {
-		b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
+		b.web.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
 			"origin", short(req.Origin), "status", status, "reason", why)
 	}
 	if status == http.StatusNotFound {
@@ -162,7 +163,7 @@ func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why str
 // can explain: a page cannot see an HTTP status.
 func (b *Box) closeWith(req *ws.Request, client netip.AddrPort, code uint16) door.Decision {
 	if b.refusals.take(loop.Now()) {
-		b.log.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
+		b.web.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),
 			"code", code, "reason", wire.CloseReason(code))
 	}
 	return door.Decision{Response: refusal(req, code)}

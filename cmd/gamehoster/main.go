@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"gamehoster/engine"
+	"gamehoster/engine/logs"
 )
 
 // version is set by the build.
@@ -53,6 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		kong.Description("A game server for browser games whose rules are plain JavaScript."),
 		kong.UsageOnError(),
 		kong.DefaultEnvars("GAMEHOSTER"),
+		kong.Vars{"admin": engine.DefaultAdmin},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(duration)),
 		kong.Writers(stdout, stderr),
@@ -144,12 +148,16 @@ func duration(ctx *kong.DecodeContext, target reflect.Value) error {
 type environment struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
-	log            *spool // nil where the subcommand logs nothing
+	log            *logs.Spool // to stderr; nil where the subcommand logs nothing
+	logs           *logs.Logs  // nil where there are none that are kept
 }
 
 func (e *environment) close() {
+	if e.logs != nil {
+		e.logs.Close()
+	}
 	if e.log != nil {
-		e.log.close()
+		e.log.Close()
 	}
 }
 
@@ -160,7 +168,7 @@ type logFlags struct {
 
 // logger makes the subcommand's one log, on its stderr.
 func (f logFlags) logger(env *environment) *slog.Logger {
-	env.log = newSpool(env.stderr, func(lines int64) []byte {
+	env.log = logs.NewSpool(env.stderr, func(lines int64) []byte {
 		var b bytes.Buffer
 		f.logTo(&b).Warn("log lines were lost: nobody took them in time", "lines", lines)
 		return b.Bytes()

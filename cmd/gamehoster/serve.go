@@ -10,6 +10,7 @@ import (
 
 	"gamehoster/engine"
 	"gamehoster/engine/gate"
+	"gamehoster/engine/logs"
 	"gamehoster/games"
 )
 
@@ -21,6 +22,8 @@ type serverFlags struct {
 	AddressJoins   int            `help:"New game sockets a second from one address, sustained." default:"32"`
 	DrainTimeout   time.Duration  `help:"How long a stop lets games go on that are played, and HTTP requests be answered." default:"5s"`
 	Loops          int            `help:"Event loops; 0 for one per core." default:"0"`
+
+	LogDir string `help:"Folder for the logs of requests and sockets, web.log, and of the server, server.log, as lines of JSON. Full or old files are set aside, and the oldest go. Without it they are on stderr, and the newest of them in memory for the API." placeholder:"DIR"`
 
 	LateTickTrace     string        `help:"Folder for traces of what the process did when a tick ran late, at most one a minute; for go tool trace." placeholder:"DIR"`
 	LateTickThreshold time.Duration `help:"How late that is." default:"25ms"`
@@ -34,25 +37,35 @@ type transportFlag struct {
 }
 
 // config is what the flags say, for a server at the address to bind to.
-func (f serverFlags) config(env *environment, bind netip.Addr) engine.Config {
+func (f serverFlags) config(env *environment, bind netip.Addr) (engine.Config, error) {
+	also := f.logger(env).Handler()
+	kept, err := logs.Open(logs.Options{Dir: f.LogDir, Level: f.LogLevel, Also: also})
+	if err != nil {
+		return engine.Config{}, fmt.Errorf("--log-dir: %w", err)
+	}
+	env.logs = kept
 	return engine.Config{
 		Addr: netip.AddrPortFrom(bind, f.Port).String(), Loops: f.Loops,
-		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: f.logger(env),
+		TrustedProxies: f.TrustedProxies, DrainTimeout: f.DrainTimeout, Log: kept.ServerLogger(), Logs: kept,
 		Transport: engine.Transport(f.Transport), LateTickTrace: f.LateTickTrace, LateTickThreshold: f.LateTickThreshold,
 		Limits: gate.Limits{Sockets: f.AddressSockets, Upgrades: f.AddressJoins},
-	}
+	}, nil
 }
 
 type devCommand struct {
-	Dir  string     `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
-	Bind netip.Addr `help:"Address to listen on." default:"0.0.0.0"`
+	Dir   string     `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
+	Bind  netip.Addr `help:"Address to listen on." default:"0.0.0.0"`
+	Admin string     `help:"Address and port of a listener with /metrics, /healthz and /debug/pprof/; none by default." placeholder:"HOST:PORT"`
 	serverFlags
 	lineFlags
 }
 
 func (c *devCommand) Run(env *environment) error {
 	told := newReporter(env.stdout, func(p games.Place) string { return p.Game })
-	cfg := c.config(env, c.Bind)
+	cfg, err := c.config(env, c.Bind)
+	if err != nil {
+		return err
+	}
 	reached := func(b *engine.Box) netip.AddrPort { return b.Addr() }
 	if bad := c.conditions(); !bad.Perfect() {
 		between, err := condition(c.Bind, c.Port, bad)
@@ -63,6 +76,7 @@ func (c *devCommand) Run(env *environment) error {
 		cfg.Addr = "127.0.0.1:0"
 		reached = func(b *engine.Box) netip.AddrPort { return between.start(b.Addr()) }
 	}
+	cfg.Admin = c.Admin
 	cfg.Dir, cfg.Dev = c.Dir, true
 	cfg.OnChange = told.change
 	cfg.FileName = shown
@@ -119,6 +133,7 @@ type serveCommand struct {
 	Bind      netip.Addr `help:"Address to listen on." default:"127.0.0.1"`
 	TokenFile string     `help:"File with the word that authorises the API's callers, such as gamehoster sync; read again when it changes. Without it, or while it is empty, there is no API." placeholder:"FILE"`
 
+	Admin       string        `help:"Address and port of the operator's listener, which asks nobody who they are: /metrics for Prometheus, /healthz, and profiles under /debug/pprof/. Empty for none." default:"${admin}"`
 	RollTimeout time.Duration `help:"How long players of a replaced definition play on before they are told to load the new one." default:"10m"`
 	Workers     string        `help:"Who runs the games: auto is a worker process for each game and some of its instances, inline is this process." enum:"auto,inline" default:"auto"`
 	MaxWorkers  int           `help:"Most worker processes at once; 0 for four times the cores. Who comes when there are no more is told that the box is full." default:"0"`
@@ -126,7 +141,11 @@ type serveCommand struct {
 }
 
 func (c *serveCommand) Run(env *environment) error {
-	cfg := c.config(env, c.Bind)
+	cfg, err := c.config(env, c.Bind)
+	if err != nil {
+		return err
+	}
+	cfg.Admin = c.Admin
 	cfg.Root, cfg.RollTimeout = c.Root, c.RollTimeout
 	cfg.TokenFile = c.TokenFile
 	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers}

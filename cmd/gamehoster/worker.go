@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 
+	"gamehoster/engine/logs"
 	"gamehoster/engine/worker/process"
 )
 
@@ -12,7 +13,7 @@ type workerCommand struct{}
 
 func (workerCommand) Run(env *environment) error {
 	// The backend reads its log, and may be stopped or gone.
-	env.log = newSpool(env.stderr, func(lines int64) []byte {
+	env.log = logs.NewSpool(env.stderr, func(lines int64) []byte {
 		var b bytes.Buffer
 		slog.New(slog.NewJSONHandler(&b, nil)).Warn("log lines of a worker were lost: nobody took them in time", "lines", lines)
 		return b.Bytes()

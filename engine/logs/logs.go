@@ -44,7 +44,7 @@ import (
 // Options of the logs. The zero value of a field means its default.
 type Options struct {
 	Dir      string        // where the files are; it is made where it is not there. Empty: the newest lines are kept in memory
-	Level    slog.Level    // least severe lines of the server log; the web log has info and above
+	Level    slog.Level    // least severe lines of the server log; the web log has all
 	MaxBytes int64         // of a file before it is rotated; 16 MiB
 	MaxAge   time.Duration // likewise, from its first line on; a day
 	Files    int           // rotated files kept of each log; 9
@@ -107,7 +107,7 @@ func Open(o Options) (*Logs, error) {
 	l := &Logs{}
 	if o.Dir == "" {
 		l.Web, l.Server = startStream(newMemory(o.Memory)), startStream(newMemory(o.Memory))
-		l.web = slog.New(slog.NewMultiHandler(l.Web.handler(slog.LevelInfo), o.Also))
+		l.web = slog.New(slog.NewMultiHandler(l.Web.handler(slog.LevelDebug), o.Also))
 	} else {
 		lock, err := lockFolder(o.Dir)
 		if err != nil {
@@ -126,7 +126,7 @@ func Open(o Options) (*Logs, error) {
 			return nil, fmt.Errorf("opening the server log: %w", err)
 		}
 		l.Web, l.Server = startStream(web), startStream(server)
-		l.web = slog.New(l.Web.handler(slog.LevelInfo))
+		l.web = slog.New(l.Web.handler(slog.LevelDebug))
 	}
 	l.server = slog.New(slog.NewMultiHandler(l.Server.handler(o.Level), o.Also))
 	return l, nil

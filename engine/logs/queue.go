@@ -14,7 +14,6 @@ const (
 	queueLines = 8192            // that may wait; a burst of players leaving is thousands
 	queueBatch = 64 << 10        // bytes from which on lines are written
 	queueEnd   = 2 * time.Second // for the last lines to leave
-	maxLine    = 64 << 10        // bytes of a line
 )
 
 // queue is the way from those who log to the one goroutine that writes.
@@ -40,24 +39,18 @@ func newQueue() *queue {
 
 // Write takes one line, which it copies. It never waits and never fails.
 func (q *queue) Write(line []byte) (int, error) {
-	n := len(line)
-	if n > maxLine {
-		line = tooLong(n)
-	} else {
-		line = bytes.Clone(line)
-	}
 	select {
 	case <-q.ended:
-		return n, nil
+		return len(line), nil
 	default:
 	}
 	select {
-	case q.items <- item{line: line}:
+	case q.items <- item{line: bytes.Clone(line)}:
 	default:
 		q.lost.Add(1)
 		q.total.Add(1)
 	}
-	return n, nil
+	return len(line), nil
 }
 
 // run hands batches of lines to write, and does what is to be done between them. lost is
@@ -137,10 +130,6 @@ func notice(text string, args ...any) []byte {
 	var b bytes.Buffer
 	slog.New(slog.NewJSONHandler(&b, nil)).Warn(text, args...)
 	return b.Bytes()
-}
-
-func tooLong(n int) []byte {
-	return notice("a log line was left out: it is too long", "bytes", n, "most", maxLine)
 }
 
 func lostLines(n int64) []byte {

@@ -60,7 +60,21 @@ func startStream(s store) *Stream {
 }
 
 func (s *Stream) handler(level slog.Level) slog.Handler {
-	return slog.NewJSONHandler(s.queue, &slog.HandlerOptions{Level: level})
+	return slog.NewJSONHandler(bounded{s.queue}, &slog.HandlerOptions{Level: level})
+}
+
+// maxLine is the most bytes of a line. Whoever reads lines has that much room for one.
+const maxLine = 64 << 10
+
+// bounded leaves lines out that are too long, and says so.
+type bounded struct{ queue *queue }
+
+func (b bounded) Write(line []byte) (int, error) {
+	if n := len(line); n > maxLine {
+		_, err := b.queue.Write(notice("a log line was left out: it is too long", "bytes", n, "most", maxLine))
+		return n, err
+	}
+	return b.queue.Write(line)
 }
 
 // Lost is how many lines found no room on their way to the disk. Those that the disk did

@@ -11,8 +11,8 @@
 //
 // Counting is done where things happen, by who does them, into numbers of their own: a
 // tick pays for an addition. What is told of them are differences. So a sum does not
-// shrink when a worker ends or a game is loaded anew, and a Snapshot that could not be
-// delivered is merged into the next.
+// shrink when a worker ends or a game is loaded anew; what a worker process has counted in
+// the last second before it dies is lost.
 //
 // # Labels
 //

@@ -47,50 +47,12 @@ type Game struct {
 	Stats   tick.Stats
 }
 
-// Merge adds a later Snapshot of the same worker to s: when one could not be delivered, it
-// goes with the next. o is not used any more.
-func (s *Snapshot) Merge(o *Snapshot) {
-	s.Loop.Open = o.Loop.Open
-	theirs := o.Loop.counters()
-	for i, n := range s.Loop.counters() {
-		*n += *theirs[i]
-	}
-	s.Pauses.Add(&o.Pauses)
-	for i := range s.Games { // those that are gone run nothing
-		g := &s.Games[i]
-		g.Instances, g.Players, g.Sockets = 0, 0, 0
-	}
-	for i := range o.Games {
-		s.game(o.Games[i].Name).merge(&o.Games[i])
-	}
-}
-
-// game is the one of that name, which is made if it is not there.
-func (s *Snapshot) game(name string) *Game {
-	for i := range s.Games {
-		if s.Games[i].Name == name {
-			return &s.Games[i]
-		}
-	}
-	s.Games = append(s.Games, Game{Name: name})
-	return &s.Games[len(s.Games)-1]
-}
-
-func (g *Game) merge(o *Game) {
-	g.Instances, g.Players, g.Sockets = o.Instances, o.Players, o.Sockets
-	g.count(o)
-}
-
 // Join adds what another shard of the same game on the same worker has, such as one of an
 // older definition that plays on.
 func (g *Game) Join(o *Game) {
 	g.Instances += o.Instances
 	g.Players += o.Players
 	g.Sockets += o.Sockets
-	g.count(o)
-}
-
-func (g *Game) count(o *Game) {
 	theirs := o.counters()
 	for i, n := range g.counters() {
 		*n += *theirs[i]

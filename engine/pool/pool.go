@@ -43,6 +43,7 @@ import (
 	"gamehoster/engine/box"
 	"gamehoster/engine/control"
 	"gamehoster/engine/loop"
+	"gamehoster/engine/metrics"
 	"gamehoster/engine/worker"
 	"gamehoster/wire"
 )
@@ -51,6 +52,11 @@ import (
 type Told struct {
 	Opened func(worker.Reservation) // the socket of a reservation has come
 	Closed func(worker.Closed)      // a socket has ended; with its worker: of its reservation only the address is known
+
+	// Measured is told what a worker on the core cpu has counted since the last time, about
+	// once a second, and Unmeasured that it is gone.
+	Measured   func(shard uint32, cpu int, s *metrics.Snapshot)
+	Unmeasured func(shard uint32)
 }
 
 // Config is how a Pool runs. The zero value of a field means its default.
@@ -312,6 +318,19 @@ func (p *Pool) forget(g *game) {
 	delete(p.games, g.live.Number)
 }
 
+// Silent names the workers that do not answer.
+func (p *Pool) Silent() (all []string) {
+	for _, w := range p.of(nil) {
+		w.mu.Lock()
+		silent := w.suspect
+		w.mu.Unlock()
+		if silent {
+			all = append(all, fmt.Sprintf("worker %d of %s", w.shard, w.game.live.Name))
+		}
+	}
+	return all
+}
+
 // gone takes a worker out of the pool whose process is no more, or could not be started.
 // died says whether that was against the pool's will.
 func (p *Pool) gone(w *process, died bool) {
@@ -331,6 +350,9 @@ func (p *Pool) gone(w *process, died bool) {
 		p.forget(g)
 	}
 	p.mu.Unlock()
+	if tell := p.cfg.Told.Unmeasured; tell != nil {
+		tell(w.shard)
+	}
 	if done != nil {
 		done()
 	}

@@ -14,6 +14,7 @@ import (
 	"gamehoster/engine/box"
 	"gamehoster/engine/control"
 	"gamehoster/engine/loop"
+	"gamehoster/engine/metrics"
 	"gamehoster/engine/worker"
 	"gamehoster/wire"
 )
@@ -251,7 +252,7 @@ func (w *process) owns(id worker.InstanceID) bool {
 func (w *process) closed(m *control.Closed) {
 	c := worker.Closed{
 		Reservation: m.Reservation, Game: w.game.live.Name,
-		Player: m.Player, Code: m.Code, Reason: m.Reason, Duration: m.Duration,
+		Player: m.Player, Code: m.Code, Reason: m.Reason, Duration: m.Duration, BytesIn: m.BytesIn, BytesOut: m.BytesOut,
 	}
 	switch n := w.peers[m.Reservation.Peer]; {
 	case m.Reservation.Instance == 0 || n == 0:
@@ -275,6 +276,25 @@ func (w *process) beats(m *control.Load) {
 		w.game.live.Table.Suspect(w.shard, false)
 		w.pool.cfg.Log.Info("worker answers again", "game", w.game.live.Name, "worker", w.shard)
 	}
+	w.measured(m.Counts)
+}
+
+// measured passes on what a worker has counted. It runs one game, whatever it says.
+func (w *process) measured(counts []byte) {
+	tell := w.pool.cfg.Told.Measured
+	if tell == nil {
+		return
+	}
+	s, err := metrics.ParseSnapshot(counts)
+	if err != nil {
+		w.pool.cfg.Log.Error("a worker's counters cannot be read", "game", w.game.live.Name, "worker", w.shard, "error", err)
+		return
+	}
+	s.Games = s.Games[:min(len(s.Games), 1)]
+	for i := range s.Games {
+		s.Games[i].Name = w.game.live.Name
+	}
+	tell(w.shard, w.cpu, &s)
 }
 
 // watch looks at the worker now and then.

@@ -185,6 +185,7 @@ func (p *process) seat(s *control.Seat, fd int) {
 func (p *process) closed(c worker.Closed) {
 	p.boss.send(&control.Closed{
 		Reservation: c.Reservation, Player: c.Player, Code: c.Code, Reason: c.Reason, Duration: c.Duration,
+		BytesIn: c.BytesIn, BytesOut: c.BytesOut,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"gamehoster/engine/control"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/transport"
+	counters "gamehoster/engine/metrics"
 	"gamehoster/engine/worker"
 )
 
@@ -16,12 +17,20 @@ import (
 func (p *process) report(over <-chan struct{}) {
 	every := time.NewTicker(beat)
 	defer every.Stop()
+	var sockets counters.LoopMeter
+	var pauses counters.PauseMeter
 	for {
 		sent := make(chan struct{})
-		ok := p.loop.Post(&worker.Inspect{Reply: func(all []worker.InstanceInfo) {
-			p.boss.send(load(all, p.loop.Stats()))
-			close(sent)
-		}})
+		counts := counters.Snapshot{Pauses: pauses.Since()}
+		ok := p.loop.Post(&worker.Measure{Reply: func(games []counters.Game) { counts.Games = games }}) &&
+			p.loop.Post(&worker.Inspect{Reply: func(all []worker.InstanceInfo) {
+				stats := p.loop.Stats()
+				m := load(all, stats)
+				counts.Loop = sockets.Since(stats)
+				m.Counts = counts.Append(nil)
+				p.boss.send(m)
+				close(sent)
+			}})
 		if !ok {
 			return
 		}

@@ -1,4 +1,4 @@
-package main
+package logs
 
 import (
 	"bytes"
@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-func lostLine(n int64) []byte { return fmt.Appendf(nil, "lost %d\n", n) }
+func lostText(n int64) []byte { return fmt.Appendf(nil, "lost %d\n", n) }
 
 func TestSpoolKeepsLinesInOrder(t *testing.T) {
 	var b bytes.Buffer
-	s := newSpool(&b, lostLine)
+	s := NewSpool(&b, lostText)
 	var want strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(s, "line %d\n", i)
 		fmt.Fprintf(&want, "line %d\n", i)
 	}
-	s.close()
+	s.Close()
 	if b.String() != want.String() {
 		t.Errorf("%d bytes were written of %d", b.Len(), want.Len())
 	}
@@ -28,8 +28,8 @@ func TestSpoolKeepsLinesInOrder(t *testing.T) {
 // A reader that has stopped holds nobody up, and is told what it has missed.
 func TestSpoolLosesLinesRatherThanWait(t *testing.T) {
 	r, w := io.Pipe()
-	s := newSpool(w, lostLine)
-	const lines = 3 * spoolLines
+	s := NewSpool(w, lostText)
+	const lines = 3 * queueLines
 	var writers sync.WaitGroup
 	for range 4 {
 		writers.Go(func() {
@@ -44,7 +44,7 @@ func TestSpoolLosesLinesRatherThanWait(t *testing.T) {
 		all, _ := io.ReadAll(r)
 		read <- string(all)
 	}()
-	s.close()
+	s.Close()
 	w.Close()
 	text := <-read
 	var lost, told int
