@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -55,7 +56,12 @@ type stranger struct {
 
 func (s *server) stranger(t *testing.T) *stranger {
 	t.Helper()
-	c, err := net.Dial("tcp", s.addr.String())
+	return strange(t, s.addr)
+}
+
+func strange(t *testing.T, addr netip.AddrPort) *stranger {
+	t.Helper()
+	c, err := net.Dial("tcp", addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}

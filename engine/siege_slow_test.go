@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"gamehoster/engine"
 	"gamehoster/engine/internal/await"
 	"gamehoster/wire"
 )
@@ -27,7 +26,7 @@ type dawdler struct {
 const (
 	plainHead   = " HTTP/1.1\r\nHost: a.example\r\n"
 	keptRequest = "GET /never-there" + plainHead + "\r\n"
-	upgradeHead = "GET /dots" + plainHead + "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+	upgradeHead = "GET /asteroids" + plainHead + "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 )
 
 var dawdlers = []dawdler{
@@ -35,29 +34,31 @@ var dawdlers = []dawdler{
 	{name: "one letter", says: "G"},
 	{name: "method without an end", drips: "G"},
 	{name: "target without an end", says: "GET /", drips: "a"},
-	{name: "head of a library, line by line", says: "GET /dots/gamehoster.js" + plainHead, drips: "X: y\r\n"},
+	{name: "head of a library, line by line", says: "GET /asteroids/gamehoster.js" + plainHead, drips: "X: y\r\n"},
 	{name: "head of an upgrade, line by line", says: upgradeHead, drips: "X: y\r\n"},
 	{name: "upgrade without a last line", says: upgradeHead + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"},
-	{name: "body of a library", says: "GET /dots/gamehoster.js" + plainHead + "Content-Length: 1000000\r\n\r\n", drips: "a"},
-	{name: "body that never comes", says: "POST /dots/" + plainHead + "Content-Length: 1000000\r\n\r\n"},
-	{name: "body in pieces", says: "POST /dots/" + plainHead + "Transfer-Encoding: chunked\r\n\r\n", drips: "1\r\na\r\n"},
-	{name: "piece without a size", says: "POST /dots/" + plainHead + "Transfer-Encoding: chunked\r\n\r\n", drips: "0"},
-	{name: "body after asking whether to send it", says: "PUT /dots/x" + plainHead + "Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n", drips: "a"},
+	{name: "body of a library", says: "GET /asteroids/gamehoster.js" + plainHead + "Content-Length: 1000000\r\n\r\n", drips: "a"},
+	{name: "body that never comes", says: "POST /asteroids/" + plainHead + "Content-Length: 1000000\r\n\r\n"},
+	{name: "body in pieces", says: "POST /asteroids/" + plainHead + "Transfer-Encoding: chunked\r\n\r\n", drips: "1\r\na\r\n"},
+	{name: "piece without a size", says: "POST /asteroids/" + plainHead + "Transfer-Encoding: chunked\r\n\r\n", drips: "0"},
+	{name: "body after asking whether to send it", says: "PUT /asteroids/x" + plainHead + "Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n", drips: "a"},
 	{name: "body of what looks like the API", says: "PUT /api/games/a.example/dots/files/a.js" + plainHead + "Authorization: Bearer x\r\nContent-Length: 1000000\r\n\r\n", drips: "a"},
 	{name: "second head", first: keptRequest, drips: "G"},
-	{name: "second head, line by line", first: keptRequest, says: "GET /dots/gamehoster.js" + plainHead, drips: "X: y\r\n"},
+	{name: "second head, line by line", first: keptRequest, says: "GET /asteroids/gamehoster.js" + plainHead, drips: "X: y\r\n"},
 	{name: "upgrade behind another request", first: keptRequest, says: upgradeHead, drips: "X: y\r\n"},
-	{name: "second body", first: keptRequest, says: "POST /dots/" + plainHead + "Content-Length: 1000000\r\n\r\n", drips: "a"},
+	{name: "second body", first: keptRequest, says: "POST /asteroids/" + plainHead + "Content-Length: 1000000\r\n\r\n", drips: "a"},
 }
 
 // TestDawdlersAreCut has all of them come at once, and wants each to be cut while a
 // player's ticks go on.
 func TestDawdlersAreCut(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	const each = 20
-	s := serve(t, engine.Config{Root: domains(t, "a.example"), Transport: transport})
-	p := dial(t, s.addr, "/dots")
+	var log logbook
+	b := child(t, &log, childLimited+"=nofile=1024")
+	p := dial(t, b.addr, "/asteroids")
 	p.until(wire.TagSnapshot)
-	before := await.OpenFiles(t)
+	before := b.files()
 	type dripping struct {
 		*dawdler
 		net.Conn
@@ -71,7 +72,7 @@ func TestDawdlersAreCut(t *testing.T) {
 	for i := range dawdlers {
 		d := &dawdlers[i]
 		for range each {
-			c := s.stranger(t)
+			c := strange(t, b.addr)
 			if d.first != "" {
 				if resp := c.ask(t, d.first); resp.StatusCode != http.StatusNotFound {
 					t.Fatalf("%s: %v", d.name, resp)
@@ -111,8 +112,8 @@ func TestDawdlersAreCut(t *testing.T) {
 	for _, c := range open {
 		c.Close()
 	}
-	await.True(t, "their descriptors to be closed", func() bool { return await.OpenFiles(t) <= before })
-	if s.log.contains("level=WARN") || s.log.contains("level=ERROR") {
+	await.True(t, "their descriptors to be closed", func() bool { return b.files() <= before })
+	if log.contains("level=WARN") || log.contains("level=ERROR") {
 		t.Error("dawdlers are worth a warning")
 	}
 }
@@ -120,6 +121,7 @@ func TestDawdlersAreCut(t *testing.T) {
 // TestUnreadAnswersHoldLittle has clients ask for a library again and again and read
 // nothing of it.
 func TestUnreadAnswersHoldLittle(t *testing.T) {
+	t.Parallel()
 	const clients, most = 100, 256 << 10
 	b := besiege(t)
 	honest := dial(t, b.addr, "/asteroids")
