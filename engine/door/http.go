@@ -203,6 +203,11 @@ func (d *Door) Handler(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
+		if len(r.TransferEncoding) > 0 {
+			// It may have had a length as well, which net/http does not tell. Then a proxy
+			// may see what follows the length as the next request: there is to be none.
+			w.Header().Set("Connection", "close")
+		}
 		next.ServeHTTP(w, r)
 	})
 }
