@@ -3,6 +3,7 @@ package logs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -44,13 +45,27 @@ func lockFolder(dir string) (*folderLock, error) {
 
 func (l *folderLock) release() { l.dir.Close() }
 
+// growing is a file that is appended to: an *os.File, or a stand-in of tests with a disk
+// that is full.
+type growing interface {
+	io.WriteCloser
+	io.ReaderAt
+	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
+}
+
+func create(path string) (growing, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o640)
+}
+
 // files is a log in a folder: a file that grows and those that have.
 type files struct {
 	name   string
 	opts   *Options
 	also   *slog.Logger
-	newest *os.File // nil while it cannot be opened
-	size   int64    // of newest, of whole lines
+	create func(path string) (growing, error)
+	newest growing // nil while it cannot be opened
+	size   int64   // of newest, of whole lines
 	born   time.Time
 	looked time.Time
 	number uint64 // of the newest rotated file
@@ -64,7 +79,7 @@ type files struct {
 }
 
 func openFiles(name string, o *Options) (*files, error) {
-	f := &files{name: name, opts: o, also: slog.New(o.Also)}
+	f := &files{name: name, opts: o, also: slog.New(o.Also), create: create}
 	old, err := f.rotated()
 	if err != nil {
 		return nil, err
@@ -105,7 +120,7 @@ func (f *files) reopen() error {
 		f.newest.Close()
 		f.newest = nil
 	}
-	file, err := os.OpenFile(f.path(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o640)
+	file, err := f.create(f.path())
 	if err != nil {
 		return err
 	}
@@ -128,7 +143,7 @@ func (f *files) reopen() error {
 }
 
 // firstTime is when a file's first line was logged; other where that is not known.
-func firstTime(file *os.File, other time.Time) time.Time {
+func firstTime(file io.ReaderAt, other time.Time) time.Time {
 	var start [128]byte
 	n, _ := file.ReadAt(start[:], 0)
 	var when time.Time
