@@ -21,6 +21,7 @@ type Config struct {
 	Root  string // the games root; exactly one of Root and Dir is set
 	Dir   string // one domain's folder, or one game's, for `dev`
 	Dev   bool   // watch the files, rebuild on save, serve the games' pages
+	Fresh bool   // with Dev: worlds begin anew when their game's rules are saved
 	Loops int    // event loops; one per core
 
 	Workers Workers // who runs the games: this process

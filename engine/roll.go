@@ -48,7 +48,7 @@ func (b *Box) replace(place string, live *box.Live) {
 		old.code, old.reason = wire.CloseEnded, "the game was removed"
 	}
 	if b.cfg.Dev {
-		b.end(old)
+		b.reload(old, live)
 		return
 	}
 	old.until = loop.Now() + int64(b.cfg.RollTimeout)
@@ -97,13 +97,18 @@ func (b *Box) end(v *version) {
 	}
 	v.ending = true
 	v.Table.Close()
-	b.crew.Drop(v.Live, v.code, v.reason, func() {
+	b.crew.Drop(v.Live, v.code, v.reason, b.ended(v))
+}
+
+// ended is to be called when nothing runs a version any more.
+func (b *Box) ended(v *version) func() {
+	return func() {
 		if err := v.Code.Close(); err != nil {
 			b.log.Error("freeing a game's code failed", "game", v.Name, "error", err)
 		}
-		// Drop may have come here at once, under the lock.
+		// It may be called at once, under the lock.
 		b.running.Go(func() { b.versions.forget(v) })
-	})
+	}
 }
 
 // placeTries is how many times a client is placed that finds a version which ended under

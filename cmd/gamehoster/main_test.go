@@ -252,7 +252,7 @@ func TestDev(t *testing.T) {
 	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": dots["player.js"]})
 	out.until(t, `dots: fine again; it is what was live all along\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": "export function update(player) {\n  player.x *= 0.25;\n}\n"})
-	out.until(t, `dots: reloaded, .*; open pages are told to reload\n`)
+	out.until(t, `dots: reloaded, .*; open pages are told to reload; games go on where they were\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"page/index.html": "<!doctype html><title>Dots</title>\n"})
 	out.until(t, `dots: page saved; open pages are told to reload\n`)
 	place(t, filepath.Join(dir, "dots"), map[string]string{"player.js": wary})

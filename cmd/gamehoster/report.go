@@ -10,6 +10,7 @@ import (
 	"gamehoster/engine/box"
 	"gamehoster/games"
 	"gamehoster/games/diag"
+	"gamehoster/games/schema"
 )
 
 // reporter tells an author what becomes of the games. A box calls it from one
@@ -21,6 +22,9 @@ type reporter struct {
 	// address is what comes before the name in a game's URL; empty until the port is
 	// open, and where the pages are not served.
 	address string
+
+	rolls bool // players of an older version go on with it
+	fresh bool // worlds begin anew
 
 	live     map[string]bool // games of which some version is live, by place
 	rejected int             // games that had errors so far
@@ -61,9 +65,22 @@ func (r *reporter) change(c box.Change) {
 		fmt.Fprintf(&text, "%s: live%s, %s\n", name, where, sizes(c.New))
 	default:
 		r.live[key] = true
-		fmt.Fprintf(&text, "%s: reloaded, %s; open pages are told to reload\n", name, sizes(c.New))
+		fmt.Fprintf(&text, "%s: reloaded, %s; %s\n", name, sizes(c.New), r.after(c))
 	}
 	fmt.Fprint(r.out, text.String())
+}
+
+// after is what becomes of those who play a game that was reloaded.
+func (r *reporter) after(c box.Change) string {
+	switch {
+	case r.rolls:
+		return "who plays goes on with what was live"
+	case r.fresh:
+		return "open pages are told to reload; games begin anew"
+	case schema.SameState(c.Old.Def, c.New.Def):
+		return "open pages are told to reload; games go on where they were"
+	}
+	return "open pages are told to reload; games begin anew, for what they keep is another state now"
 }
 
 func sizes(l *box.Live) string {

@@ -72,17 +72,9 @@ func (h *Host) OnPost(m loop.Message) {
 	case *AddGame:
 		h.games[m.Game.Number] = newShard(h, m.Game)
 	case *DropGame:
-		if sh := h.games[m.Number]; sh != nil {
-			h.forget(sh)
-			if err := sh.close(m.Code, m.Reason); err != nil {
-				h.opts.Log.Error("closing a shard failed", "error", err)
-			}
-			delete(h.games, m.Number)
-			h.loop.Flush()
-		}
-		if m.Done != nil {
-			m.Done()
-		}
+		h.drop(m)
+	case *CarryGame:
+		h.carry(m)
 	case *DrainGame:
 		if sh := h.games[m.Number]; sh != nil {
 			sh.draining = true
@@ -123,6 +115,21 @@ func (h *Host) OnPost(m loop.Message) {
 			m.Faults(faults)
 		}
 		m.Reply(all)
+	}
+}
+
+// drop ends a game.
+func (h *Host) drop(m *DropGame) {
+	if sh := h.games[m.Number]; sh != nil {
+		h.forget(sh)
+		if err := sh.close(m.Code, m.Reason); err != nil {
+			h.opts.Log.Error("closing a shard failed", "error", err)
+		}
+		delete(h.games, m.Number)
+		h.loop.Flush()
+	}
+	if m.Done != nil {
+		m.Done()
 	}
 }
 

@@ -124,11 +124,7 @@ func (sh *shard) at(r *Reservation, now int64) (*instance, error) {
 }
 
 func (sh *shard) create(r *Reservation, now int64) (_ *instance, err error) {
-	defer func() {
-		if p := recover(); p != nil { // see instance.contain
-			err = fmt.Errorf("the server failed: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer contained(&err)
 	if err := sh.start(); err != nil {
 		return nil, err
 	}
@@ -141,6 +137,13 @@ func (sh *shard) create(r *Reservation, now int64) (_ *instance, err error) {
 	in.slot = sh.schedule.add(in, now)
 	sh.instances[in.id] = in
 	return in, nil
+}
+
+// contained is deferred where an instance is made; see instance.contain.
+func contained(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the server failed: %v\n%s", p, debug.Stack())
+	}
 }
 
 // stand parts a socket that has ended from its instance. Its seat is kept for a
