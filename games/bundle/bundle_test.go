@@ -235,6 +235,28 @@ func TestPublish(t *testing.T) {
 	}
 }
 
+// Versions that follow at once have times that differ in whole seconds, by which web servers
+// tell them apart.
+func TestPublishedVersionsDifferInTime(t *testing.T) {
+	dir := t.TempDir()
+	var last int64
+	for _, script := range []string{"one", "two", "six", "ten"} {
+		lib := &Library{Script: []byte(script)}
+		if err := lib.Publish(dir); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, games.ScriptFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now := info.ModTime().Unix(); now <= last {
+			t.Errorf("version %q is of %d, the one before of %d", script, now, last)
+		} else {
+			last = now
+		}
+	}
+}
+
 // The library without a game's module must stay small enough to load anywhere.
 func TestScriptSize(t *testing.T) {
 	const limit = 20 << 10

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"gamehoster/games"
 )
@@ -41,7 +42,9 @@ func publish(dir string, files ...file) error {
 }
 
 func replace(file string, contents []byte) error {
+	var written time.Time // the file that is replaced
 	if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
+		written = info.ModTime()
 		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, contents) {
 			return nil
 		}
@@ -61,6 +64,11 @@ func replace(file string, contents []byte) error {
 	}
 	if closing := temp.Close(); err == nil {
 		err = closing
+	}
+	// Web servers that serve the folder tell a file's versions apart by its size and its time
+	// in whole seconds. Two in one second would be one to a browser that has the first.
+	if next := written.Truncate(time.Second).Add(time.Second); err == nil && time.Now().Before(next) {
+		err = os.Chtimes(temp.Name(), next, next)
 	}
 	if err != nil {
 		return err
