@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
+	"gamehoster/engine/box"
 	"gamehoster/engine/door"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/worker"
@@ -31,3 +33,34 @@ func (b *Box) RouteCrowded(req *ws.Request, client netip.AddrPort) door.Decision
 	defer func() { loops[0] = real }()
 	return b.Route(req, client)
 }
+
+// Look has the box look at its games' files, as often as it takes to take a change in.
+func (b *Box) Look() error {
+	return errors.Join(b.catalog.Refresh(b.apply), b.catalog.Refresh(b.apply))
+}
+
+// Versions counts what is played at a place: the newest definition, of which there is one
+// or none, and those that drain.
+func (b *Box) Versions(place string) (newest, draining int) {
+	l := b.versions.at(place)
+	if l.newest != nil {
+		newest = 1
+	}
+	return newest, len(l.draining)
+}
+
+// Seats counts what is taken and reserved at a place, in all versions.
+func (b *Box) Seats(place string) (sum box.Load) {
+	b.versions.each(func(v *version) {
+		if v.Place.String() == place {
+			l := v.Table.Load()
+			sum.Instances += l.Instances
+			sum.Seats += l.Seats
+			sum.Pending += l.Pending
+		}
+	})
+	return sum
+}
+
+// MostDraining is how many older definitions of one place are played at once.
+const MostDraining = mostDraining

@@ -298,13 +298,17 @@ func (t *Table) forget(in *instance) {
 }
 
 // Hand notes that a loop is about to get the reservation's socket, which now waits for
-// Claim or Cancel without end. One that is not there any more is ignored.
-func (t *Table) Hand(number uint64) {
+// Claim or Cancel without end. It reports false for one that is not there any more, whose
+// socket nobody may get.
+func (t *Table) Hand(number uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.pending[number]; p != nil {
-		p.expires = math.MaxInt64
+	p := t.pending[number]
+	if p == nil {
+		return false
 	}
+	p.expires = math.MaxInt64
+	return true
 }
 
 // Cancel gives a reservation back whose socket will not come. One that is not there any

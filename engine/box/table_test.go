@@ -2,7 +2,6 @@ package box
 
 import (
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -236,78 +235,6 @@ func TestRetireLosesAgainstAJoin(t *testing.T) {
 	}
 }
 
-// TestRandomOperations runs the table against a dumb twin that counts by hand.
-func TestRandomOperations(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
-	def := definition(3, 4)
-	tb := shards(NewTable(def, 1, new(atomic.Uint32)), 3)
-	var seats []worker.InstanceID
-	waiting := map[uint64]worker.InstanceID{}
-	per := map[worker.InstanceID]int{}
-	claimed := map[worker.InstanceID]bool{}
-	now := int64(0)
-	for range 100_000 {
-		switch rnd.IntN(6) {
-		case 0, 1, 2:
-			p, err := tb.Place(Request{}, now)
-			if err != nil {
-				continue
-			}
-			id := tb.pending[p.Number].in.id
-			if per[id]++; per[id] > def.PlayersPerInstance {
-				t.Fatalf("instance %d has %d players of %d", id, per[id], def.PlayersPerInstance)
-			}
-			waiting[p.Number] = id
-		case 3:
-			for n, id := range waiting {
-				if s, ok := tb.Claim(n); !ok || s.Instance != id {
-					t.Fatalf("claim of seat %d gave %+v, %v", n, s, ok)
-				}
-				delete(waiting, n)
-				seats = append(seats, id)
-				claimed[id] = true
-				break
-			}
-		case 4:
-			if len(seats) > 0 {
-				i := rnd.IntN(len(seats))
-				tb.Release(seats[i])
-				per[seats[i]]--
-				seats[i] = seats[len(seats)-1]
-				seats = seats[:len(seats)-1]
-			}
-		case 5:
-			if rnd.IntN(50) == 0 {
-				now += int64(SeatTimeout)
-				if n := tb.Expire(now); n != len(waiting) {
-					t.Fatalf("%d seats expired, want %d", n, len(waiting))
-				}
-				for n, id := range waiting {
-					if per[id]--; per[id] == 0 && !claimed[id] {
-						delete(per, id)
-					}
-					delete(waiting, n)
-				}
-			}
-			for id, n := range per {
-				if tb.Retire(id, false) != (n == 0) {
-					t.Fatalf("retirement of instance %d with %d seats went wrong", id, n)
-				}
-				if n == 0 {
-					delete(per, id)
-				}
-				break
-			}
-		}
-		want := len(seats) + len(waiting)
-		if l := tb.Load(); l.Seats != want || l.Pending != len(waiting) || l.Instances != len(per) {
-			t.Fatalf("the table counts %+v, want %d seats, %d pending, %d instances", l, want, len(waiting), len(per))
-		}
-	}
-}
-
 func TestConcurrentJoinsForTheLastSeat(t *testing.T) {
 	tb := shards(NewTable(definition(4, 1), 1, new(atomic.Uint32)), 1)
 	var wg sync.WaitGroup
@@ -327,5 +254,23 @@ func TestConcurrentJoinsForTheLastSeat(t *testing.T) {
 	}
 	if n != 4 {
 		t.Fatalf("%d seats given out of 4", n)
+	}
+}
+
+func TestOfEqualShardsTheOneOfTheCoreIsTaken(t *testing.T) {
+	tb := NewTable(definition(1, 2), 1, new(atomic.Uint32))
+	for n := range uint32(3) {
+		tb.AddShard(10+n, int(n))
+	}
+	for _, c := range []struct {
+		cpu  int
+		want uint32
+	}{{2, 12}, {2, 10}, {-1, 11}, {1, 11}, {0, 10}, {0, 12}} {
+		if p, _ := place(t, tb, Request{CPU: c.cpu}); p.Shard != c.want {
+			t.Errorf("a socket of core %d was placed on shard %d, want %d", c.cpu, p.Shard, c.want)
+		}
+	}
+	if _, err := tb.Place(Request{}, 0); !errors.Is(err, ErrNoShard) {
+		t.Errorf("with all shards full: %v", err)
 	}
 }

@@ -3,6 +3,7 @@
 package await
 
 import (
+	"bytes"
 	"os"
 	"runtime"
 	"testing"
@@ -48,4 +49,14 @@ func OpenFiles(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return len(list)
+}
+
+// Mappings is the number of areas of memory that the process has mapped.
+func Mappings(t testing.TB) int {
+	t.Helper()
+	list, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(list, []byte("\n"))
 }
