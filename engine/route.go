@@ -73,7 +73,9 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	return door.Decision{
 		Response: ws.AppendResponse(nil, req.Key, ""),
 		Target: door.TargetFunc(func(fd int, early []byte) error {
-			v.Table.Hand(at.Number)
+			if !v.Table.Hand(at.Number) {
+				return errGivenUp
+			}
 			err := b.crew.Hand(v.Live, at, fd, early)
 			if err != nil {
 				v.Table.Cancel(at.Number)
@@ -82,6 +84,9 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		}),
 	}
 }
+
+// errGivenUp: a reservation expired, or its instance ended, before the socket was handed on.
+var errGivenUp = errors.New("the seat was given up before its socket could be handed on")
 
 // lost gives up the seat of a socket that was dead before its loop could open it.
 func (b *Box) lost(number uint64) {

@@ -32,6 +32,12 @@ const childDenied = "GAMEHOSTER_CHILD_DENIED"
 // childConfig is that of a box in a process of its own.
 func childConfig() engine.Config {
 	c := engine.Config{Dir: samples, Dev: true, Addr: anyPort, Transport: transport}
+	if os.Getenv(childDenied) == "" && os.Getenv(childLimited) == "" {
+		c.Workers = workers
+	}
+	if os.Getenv(childBrief) != "" {
+		c.DrainTimeout = time.Second
+	}
 	if denied := os.Getenv(childDenied); denied != "" {
 		if err := deny(strings.Split(denied, ",")); err != nil {
 			panic(err)

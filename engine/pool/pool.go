@@ -34,6 +34,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -83,6 +84,9 @@ const (
 	startLimit   = int64(60 * time.Second) // a worker that has not said hello by then is killed
 )
 
+// firstFile is the first descriptor behind the usual three.
+const firstFile = 3
+
 // self is this program, which may have been replaced where it came from.
 const self = "/proc/self/exe"
 
@@ -117,6 +121,9 @@ func New(c Config) (*Pool, error) {
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("finding the cores that workers may run on: %w", err)
 	}
+	// What this process was born with is not a worker's: all that Go opens is closed on exec
+	// anyway. Kernels before 5.11 cannot do this, and have nothing that would need it.
+	_ = unix.CloseRange(firstFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	p := &Pool{cfg: c, games: map[uint64]*game{}, workers: map[uint32]*process{}, forking: map[*process]struct{}{}, next: 1, stop: make(chan struct{})}
 	for cpu := 0; len(p.cpus) < set.Count(); cpu++ {
 		if set.IsSet(cpu) {

@@ -29,6 +29,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -57,6 +58,7 @@ type process struct {
 	loop loop.Loop
 	host *handler
 	boss *boss
+	over atomic.Bool // the loop has ended
 }
 
 // Main runs the process as a worker until it is done. log takes the lines; it must not
@@ -118,6 +120,7 @@ func (p *process) run() error {
 	go p.report(over)
 	go p.listen(on)
 	err = <-ended
+	p.over.Store(true)
 	close(over)
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
@@ -135,7 +138,11 @@ func (p *process) call(f func()) { p.loop.Post(call(f)) }
 func (p *process) listen(on transport.Name) {
 	for {
 		m, fd, err := p.conn.Receive()
-		if err != nil {
+		switch {
+		case err == nil:
+		case p.over.Load():
+			return
+		default:
 			p.orphaned(err)
 			return
 		}
