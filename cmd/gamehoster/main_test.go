@@ -213,14 +213,20 @@ func (w *terminal) until(t *testing.T, pattern string) []string {
 // start runs a server for as long as the test lasts.
 func start(t *testing.T, args ...string) *terminal {
 	t.Helper()
+	return launch(t, append(args, "--bind", "127.0.0.1", "--port", "0", "--loops", "1")...)
+}
+
+// launch runs a command for as long as the test lasts.
+func launch(t *testing.T, args ...string) *terminal {
+	t.Helper()
 	out := &terminal{changed: make(chan struct{})}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int, 1)
-	go func() { done <- run(ctx, append(args, "--bind", "127.0.0.1", "--port", "0", "--loops", "1"), out, out) }()
+	go func() { done <- run(ctx, args, out, out) }()
 	t.Cleanup(func() {
 		stop()
 		if code := <-done; code != 0 {
-			t.Errorf("the server ended with %d", code)
+			t.Errorf("%s ended with %d", args[0], code)
 		}
 	})
 	return out

@@ -72,7 +72,6 @@ type manifest struct {
 
 type entry struct {
 	Path   string `json:"path"`
-	Size   int    `json:"size,omitempty"`
 	SHA256 string `json:"sha256"`
 }
 
@@ -139,7 +138,7 @@ func (t Target) path(rest ...string) []string {
 func entries(files []games.File) []entry {
 	list := make([]entry, len(files))
 	for i, f := range files {
-		list[i] = entry{Path: f.Path, Size: f.Size, SHA256: f.Sum()}
+		list[i] = entry{Path: f.Path, SHA256: f.Sum()}
 	}
 	return list
 }

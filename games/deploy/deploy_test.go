@@ -106,7 +106,7 @@ func (b *fakeBox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case what == "GET files":
 		m := manifest{}
 		for p, text := range b.files[at] {
-			m.Files = append(m.Files, entry{p, len(text), sum(text)})
+			m.Files = append(m.Files, entry{p, sum(text)})
 		}
 		answer(m)
 	case what == "PUT files":
