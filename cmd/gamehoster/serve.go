@@ -55,6 +55,7 @@ func (f serverFlags) config(env *environment, bind netip.Addr) (engine.Config, e
 type devCommand struct {
 	Dir   string     `arg:"" help:"Folder of games, or of one game; the current one by default." default:"."`
 	Bind  netip.Addr `help:"Address to listen on." default:"0.0.0.0"`
+	Fresh bool       `help:"Begin every world anew when rules are saved. Without it worlds go on under the new rules where their state is the same."`
 	Admin string     `help:"Address and port of a listener with /metrics, /healthz and /debug/pprof/; none by default." placeholder:"HOST:PORT"`
 	serverFlags
 	lineFlags
@@ -62,6 +63,7 @@ type devCommand struct {
 
 func (c *devCommand) Run(env *environment) error {
 	told := newReporter(env.stdout, func(p games.Place) string { return p.Game })
+	told.fresh = c.Fresh
 	cfg, err := c.config(env, c.Bind)
 	if err != nil {
 		return err
@@ -77,7 +79,7 @@ func (c *devCommand) Run(env *environment) error {
 		reached = func(b *engine.Box) netip.AddrPort { return between.start(b.Addr()) }
 	}
 	cfg.Admin = c.Admin
-	cfg.Dir, cfg.Dev = c.Dir, true
+	cfg.Dir, cfg.Dev, cfg.Fresh = c.Dir, true, c.Fresh
 	cfg.OnChange = told.change
 	cfg.FileName = shown
 	for _, dir := range gameFolders(c.Dir) {
@@ -149,7 +151,9 @@ func (c *serveCommand) Run(env *environment) error {
 	cfg.Root, cfg.RollTimeout = c.Root, c.RollTimeout
 	cfg.TokenFile = c.TokenFile
 	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers}
-	cfg.OnChange = newReporter(env.stdout, games.Place.String).change
+	told := newReporter(env.stdout, games.Place.String)
+	told.rolls = true
+	cfg.OnChange = told.change
 	if err := supervise(env.ctx, &cfg); err != nil {
 		return err
 	}
