@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build build-giouring test test-gnet test-giouring test-thorough test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-cc tools-chromium clean
+.PHONY: run help build build-giouring test test-gnet test-giouring test-thorough test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-cc tools-chromium tools-caddy tools-systemd clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -29,7 +29,7 @@ build-giouring: ## the same on the giouring library's ring binding, in .bin/game
 
 test: test-go test-gnet test-client test-browser ## all tests
 
-test-go: tools-node tools-qemu tools-cc tools-typescript
+test-go: tools-node tools-qemu tools-cc tools-typescript tools-caddy tools-systemd
 	$(GO) test -timeout 30m ./...
 
 # Hardly any of it waits for anything, so it gives way to what does, and four tests at a
@@ -49,7 +49,7 @@ test-giouring: ## the loop's and the engine's tests on the giouring library's ri
 test-client: tools-node
 	cd games/_client && npm ci --no-audit --no-fund --silent && npm test
 
-test-browser: build tools-node tools-chromium
+test-browser: build tools-node tools-chromium tools-caddy
 	cd games/_e2e && npm ci --no-audit --no-fund --silent && GAMEHOSTER_BIN=$(CURDIR)/$(BIN)/gamehoster npm test
 
 # Short, as most of what is random in tests is done by one goroutine, where a race
@@ -102,6 +102,13 @@ tools-cc: # for the servers in C that stand for the limit, and for the race dete
 
 tools-chromium:
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; }
+
+# Its package would run one as a service, too.
+tools-caddy:
+	@command -v caddy >/dev/null || { $(SUDO) apt-get update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y caddy && { ! command -v systemctl >/dev/null || $(SUDO) systemctl disable --now caddy >/dev/null 2>&1 || true; }; }
+
+tools-systemd: # which checks the units
+	@command -v systemd-analyze >/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y systemd; }
 
 clean:
 	rm -rf $(BIN)
