@@ -9,6 +9,7 @@ import (
 	"gamehoster/engine/control"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/pool"
+	"gamehoster/engine/sandbox"
 )
 
 // Workers says who runs the games: this process, on Config.Loops event loops, or worker
@@ -16,6 +17,8 @@ import (
 type Workers struct {
 	Pool bool
 	Max  int // processes; four times the cores where 0
+
+	Sandbox sandbox.Mode // of the processes; auto
 
 	// What a worker is started with, and its environment: this program's own "worker" and
 	// nothing, unless the program is another one, as a test is. See process.Main.
@@ -40,7 +43,7 @@ type pooled struct {
 func newPool(c Config, told watcher) (*pooled, error) {
 	p, err := pool.New(pool.Config{
 		Max: c.Workers.Max, Command: c.Workers.Command, Env: c.Workers.Env, Log: c.Log,
-		Options: control.Options{Transport: c.Transport, Hashes: c.hashes(), Orphaned: c.DrainTimeout, Level: least(c.Log)},
+		Options: control.Options{Transport: c.Transport, Hashes: c.hashes(), Orphaned: c.DrainTimeout, Level: least(c.Log), Sandbox: c.Workers.Sandbox},
 		Told:    pool.Told{Opened: told.opened, Closed: told.closed, Measured: told.measured, Unmeasured: told.unmeasured},
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"gamehoster/engine"
+	"gamehoster/engine/sandbox"
 	"gamehoster/engine/worker/process"
 )
 
@@ -16,7 +17,7 @@ var workers = workersOf(os.Getenv("GAMEHOSTER_WORKERS"))
 const workerProcess = "GAMEHOSTER_WORKER_PROCESS"
 
 // pooled are worker processes that are this test binary.
-var pooled = engine.Workers{Pool: true, Command: []string{"/proc/self/exe"}, Env: []string{workerProcess + "=1"}}
+var pooled = engine.Workers{Pool: true, Sandbox: sandbox.Require, Command: []string{"/proc/self/exe"}, Env: []string{workerProcess + "=1"}}
 
 func workersOf(name string) engine.Workers {
 	if name == "" || name == "inline" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"gamehoster/engine"
 	"gamehoster/engine/gate"
 	"gamehoster/engine/logs"
+	"gamehoster/engine/sandbox"
 	"gamehoster/games"
 )
 
@@ -139,6 +141,7 @@ type serveCommand struct {
 	RollTimeout time.Duration `help:"How long players of a replaced definition play on before they are told to load the new one." default:"10m"`
 	Workers     string        `help:"Who runs the games: auto is a worker process for each game and some of its instances, inline is this process." enum:"auto,inline" default:"auto"`
 	MaxWorkers  int           `help:"Most worker processes at once; 0 for four times the cores. Who comes when there are no more is told that the box is full." default:"0"`
+	Sandbox     string        `help:"What keeps worker processes from the rest of the machine: a filter of system calls and, for root, namespaces. auto does what the kernel allows, require refuses to run a game without the filter, off is nothing." enum:"auto,off,require" default:"auto"`
 	serverFlags
 }
 
@@ -150,7 +153,10 @@ func (c *serveCommand) Run(env *environment) error {
 	cfg.Admin = c.Admin
 	cfg.Root, cfg.RollTimeout = c.Root, c.RollTimeout
 	cfg.TokenFile = c.TokenFile
-	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers}
+	cfg.Workers = engine.Workers{Pool: c.Workers != "inline", Max: c.MaxWorkers, Sandbox: sandbox.Mode(c.Sandbox)}
+	if c.Sandbox == string(sandbox.Require) && !cfg.Workers.Pool {
+		return errors.New("--sandbox=require: with --workers=inline there are no worker processes that could be in one")
+	}
 	told := newReporter(env.stdout, games.Place.String)
 	told.rolls = true
 	cfg.OnChange = told.change

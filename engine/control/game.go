@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gamehoster/engine/loop/transport"
+	"gamehoster/engine/sandbox"
 	"gamehoster/engine/worker"
 	"gamehoster/games/body"
 	"gamehoster/games/schema"
@@ -33,6 +34,7 @@ type Options struct {
 	Hashes    int           // how many state hashes of an instance it keeps
 	Orphaned  time.Duration // how long its players play on when the backend is gone
 	Level     slog.Level    // least severe lines that it logs
+	Sandbox   sandbox.Mode
 }
 
 // maxGame is the most bytes of a Game: far more than a definition and a program that

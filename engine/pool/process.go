@@ -15,6 +15,7 @@ import (
 	"gamehoster/engine/control"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/metrics"
+	"gamehoster/engine/sandbox"
 	"gamehoster/engine/worker"
 	"gamehoster/wire"
 )
@@ -75,6 +76,7 @@ func (w *process) start() (err error) {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs, w.game.sealed)
 	// A terminal's signals are for the backend, which ends its workers in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	sandbox.Attr(w.pool.cfg.Options.Sandbox, cmd.SysProcAttr)
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = startOn(w.cpu, cmd)

@@ -10,7 +10,8 @@
 //
 // The backend starts it, with a socket of control and a sealed file with the game as its
 // third and fourth descriptors, and on the core that it is to stay on. It needs nothing
-// else: no files, no environment, no network but the sockets that it is handed.
+// else: no files, no environment, no network but the sockets that it is handed. So it goes into
+// a sandbox before it runs the game (package sandbox).
 //
 // Load goes through the loop, so that a worker whose loop hangs is as silent as one that
 // is stopped.
@@ -36,6 +37,7 @@ import (
 	"gamehoster/engine/control"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/loop/transport"
+	"gamehoster/engine/sandbox"
 	"gamehoster/engine/worker"
 	"gamehoster/tick/vm"
 	"gamehoster/wire"
@@ -107,6 +109,11 @@ func (p *process) run() error {
 		return err
 	}
 	p.loop = loops[0]
+	// All is open that will ever be, and nothing of the game has run.
+	if err := sandbox.Apply(sandbox.Options{Mode: p.game.Options.Sandbox, Log: p.log}); err != nil {
+		p.loop.Stop()
+		return err
+	}
 	p.host.stop = p.loop.Stop
 	host.Bind(p.loop)
 	ended := make(chan error, 1)
