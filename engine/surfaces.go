@@ -58,7 +58,7 @@ func (b *Box) openSurfaces() (*surfaces, error) {
 	var stopping context.Context
 	stopping, s.stop = context.WithCancel(context.Background())
 	s.handler = api.Handler(api.Config{
-		Token: s.token, Files: store, Catalog: b.catalog, Stats: b.stats, Logs: b.cfg.Logs,
+		Token: s.token, Files: store, Catalog: b.catalog, Stats: b.placement, Logs: b.cfg.Logs,
 		Rolling: b.rolling, Stopping: stopping, Log: b.log,
 	}, s.handler)
 	return s, nil
