@@ -7,11 +7,12 @@ import (
 	"path"
 	"time"
 
+	"gamehoster/engine/box"
 	"gamehoster/engine/loop"
 	"gamehoster/engine/worker"
 )
 
-// The web log has a line for each HTTP request and each socket: of those that were refused
+// The server log has what the box has to say. The web log has a line for each HTTP request and each socket: of those that were refused
 // when they came, of the others when they have ended. It never has a query: that may hold
 // the token of a seat.
 
@@ -84,4 +85,36 @@ func (b *Box) logClosed(c worker.Closed) {
 	b.web.Info("socket closed", "peer", r.Peer, "host", r.Host, "path", "/"+path.Base(c.Game), "game", c.Game,
 		"instance", r.InstanceName, "player", c.Player, "code", c.Code, "reason", c.Reason,
 		"bytes_in", c.BytesIn, "bytes_out", c.BytesOut, "duration", c.Duration.Round(time.Millisecond))
+}
+
+// findingsLogged is how many of what is wrong with a game stand in its line.
+const findingsLogged = 10
+
+// logChange writes the line of what became of a game's files. An author who develops has
+// it on the terminal.
+func (b *Box) logChange(c box.Change) {
+	level := slog.LevelInfo
+	if b.cfg.Dev {
+		level = slog.LevelDebug
+	}
+	say := func(level slog.Level, text string, args ...any) {
+		b.log.Log(context.Background(), level, text, append([]any{"game", c.Place.String()}, args...)...)
+	}
+	switch {
+	case c.New != nil && c.Old != nil:
+		say(level, "a game was replaced", "definition", hexHash(c.New.Hash), "before", hexHash(c.Old.Hash))
+	case c.New != nil:
+		say(level, "a game is live", "definition", hexHash(c.New.Hash))
+	case c.Old != nil:
+		say(level, "a game was removed", "definition", hexHash(c.Old.Hash))
+	case c.Findings.Failed():
+		var first []string
+		for _, d := range c.Findings[:min(len(c.Findings), findingsLogged)] {
+			first = append(first, d.String())
+		}
+		if !b.cfg.Dev {
+			level = slog.LevelError
+		}
+		say(level, "a game was rejected; what was live goes on", "findings", first, "of", len(c.Findings))
+	}
 }

@@ -22,6 +22,7 @@ func (b *Box) apply(c box.Change) {
 		// Pages know one reason to load anew. They find their seats where they left them.
 		b.crew.EndSockets(c.Page, wire.CloseOutdated, "the page was saved")
 	}
+	b.logChange(c)
 	if b.cfg.OnChange != nil {
 		b.cfg.OnChange(c)
 	}

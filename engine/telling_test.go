@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -315,4 +316,35 @@ func TestAdminAddressTaken(t *testing.T) {
 	if !strings.Contains(err.Error(), "--admin") {
 		t.Error(err)
 	}
+}
+
+// TestDeploysAreLogged wants the server log to tell what becomes of a game's files.
+func TestDeploysAreLogged(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "d.example", "g")
+	save := func(rate int, player string) {
+		write(t, dir, "gamehoster-game.json", fmt.Sprintf(`{"tickRate": %d, "sendRate": 10, "player": {"fields": {"n": "u32 shared"}}}`, rate))
+		write(t, dir, "player.js", player)
+	}
+	const good = "export function update(player) { player.n++; }\n"
+	save(10, good)
+	s := serve(t, engine.Config{Root: root, Loops: 1})
+	expect := func(text string, parts ...string) {
+		t.Helper()
+		if err := s.Look(); err != nil {
+			t.Fatal(err)
+		}
+		if !s.log.contains(append(parts, `msg="`+text, "game=d.example/g")...) {
+			t.Errorf("not logged: %s", text)
+		}
+	}
+	expect("a game is live", "definition=")
+	save(20, good)
+	expect("a game was replaced", "before=")
+	save(20, "export function update(player) { player.m++; }\n")
+	expect("a game was rejected", "player.js:1:", "level=ERROR")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	expect("a game was removed")
 }
