@@ -113,8 +113,13 @@ func TestDawdlersAreCut(t *testing.T) {
 		c.Close()
 	}
 	await.True(t, "their descriptors to be closed", func() bool { return b.files() <= before })
-	if log.contains("level=WARN") || log.contains("level=ERROR") {
-		t.Error("dawdlers are worth a warning")
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	for line := range strings.Lines(log.text.String()) {
+		// That the machine is busy elsewhere is no fault of theirs.
+		if !strings.Contains(line, "level=INFO") && !strings.Contains(line, "ticks dropped") {
+			t.Errorf("dawdlers are worth a warning: %s", line)
+		}
 	}
 }
 
