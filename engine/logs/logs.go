@@ -1,7 +1,8 @@
 // Package logs keeps the two logs of a box and answers questions about them. The web
 // log has a line for each HTTP request and each socket that has ended, the server log
 // what the box itself has to say: games that came and went, bodies that failed, workers
-// that ended. Lines are JSON objects as log/slog writes them.
+// that ended. Lines are JSON objects as log/slog writes them, with the time and the level
+// first; durations in them are nanoseconds.
 //
 //	slog.Logger --> Stream.Handler --> bounded queue --> one goroutine
 //	(any loop)       never waits        full: lost,        |-- DIR/web.log, DIR/web-00000041.log, ...

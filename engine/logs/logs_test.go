@@ -100,6 +100,20 @@ func TestFilters(t *testing.T) {
 	})
 }
 
+// TestClockSetBack wants lines to be found that stand before some which seem to be older.
+func TestClockSetBack(t *testing.T) {
+	places(t, func(t *testing.T, o Options) {
+		s := open(t, o).Server
+		write(s, day.Add(-2*time.Hour), slog.LevelInfo, "long ago")
+		write(s, day, slog.LevelInfo, "before")
+		write(s, day.Add(-clockSlack/2), slog.LevelInfo, "set back")
+		write(s, day.Add(time.Minute), slog.LevelInfo, "after")
+		if got := query(t, s, Filter{Since: day}); strings.Join(got, ",") != "before,after" {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
 // TestRotation fills many files and reads what is left of them.
 func TestRotation(t *testing.T) {
 	dir := t.TempDir()
