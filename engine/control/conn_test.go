@@ -179,3 +179,30 @@ func TestGarbageIsNoMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestAReceiverWithoutDescriptors has a process that cannot open another one: the message
+// comes all the same.
+func TestAReceiverWithoutDescriptors(t *testing.T) {
+	a, b := pair(t)
+	r, _ := pipe(t)
+	if err := a.Send(&Seat{Number: 4}, r); err != nil {
+		t.Fatal(err)
+	}
+	await.True(t, "it to be sent", a.Idle)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = 3
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	m, fd, err := b.Receive()
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := m.(*Seat); !ok || s.Number != 4 || fd != -1 || err != nil {
+		t.Errorf("%+v, %d, %v", m, fd, err)
+	}
+}
