@@ -11,10 +11,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 
-const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
+export const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE = 30_000; // milliseconds; generous, since CI machines are slow and busy
 
-const scratch = await mkdtemp(path.join(tmpdir(), "gamehoster-e2e-"));
+export const scratch = await mkdtemp(path.join(tmpdir(), "gamehoster-e2e-"));
 const shots = process.env.E2E_SHOTS ?? path.join(tmpdir(), "gamehoster-shots");
 await mkdir(shots, { recursive: true });
 after(() => rm(scratch, { recursive: true, force: true }));
@@ -22,7 +22,7 @@ after(() => rm(scratch, { recursive: true, force: true }));
 let built;
 
 // binary gives the path of the program under test, building it at most once.
-function binary() {
+export function binary() {
   if (process.env.GAMEHOSTER_BIN) return path.resolve(process.env.GAMEHOSTER_BIN);
   built ??= (async () => {
     const out = path.join(scratch, "gamehoster");
@@ -32,7 +32,7 @@ function binary() {
   return built;
 }
 
-async function freePort() {
+export async function freePort() {
   const socket = createServer().listen(0, "127.0.0.1");
   await once(socket, "listening");
   const { port } = socket.address();
@@ -119,14 +119,15 @@ export class Browser {
   #chromium;
   #players = [];
 
-  static async start(t) {
+  // args are further ones of Chromium.
+  static async start(t, { args = [] } = {}) {
     const browser = new Browser();
     browser.#chromium = await chromium.launch({
       executablePath: process.env.CHROMIUM_BIN ?? "/usr/bin/chromium",
       headless: true,
       args: [
         "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", ...args,
       ],
     });
     t.after(() => browser.#close());
@@ -142,14 +143,15 @@ export class Browser {
   }
 
   // open loads a page in a context of its own, as another person's browser would. before
-  // runs in the page before its scripts do.
-  async open(url, { touch = false, size = { width: 1280, height: 720 }, before } = {}) {
+  // runs in the page before its scripts do; site answers what the page asks an origin for.
+  async open(url, { touch = false, size = { width: 1280, height: 720 }, before, site } = {}) {
     const context = await this.#chromium.newContext({ viewport: size, hasTouch: touch, isMobile: touch });
     const page = await context.newPage();
     const player = new Player(page);
     this.#players.push(player);
     await page.addInitScript(watchPage);
     if (before) await page.addInitScript(before);
+    if (site) await page.route(`${site.origin}/**`, (route) => site.answer(route));
     await page.goto(url);
     return player;
   }
