@@ -294,3 +294,20 @@ func TestLinesOfAWorker(t *testing.T) {
 		t.Errorf("the log has %d bytes", n)
 	}
 }
+
+// TestAWorkerThatSaysTooMuch wants the log not to be flooded, and to tell what is missing.
+func TestAWorkerThatSaysTooMuch(t *testing.T) {
+	log := &logbook{}
+	l := &lines{to: slog.New(slog.NewTextHandler(log, nil)), worker: 7}
+	for range maxRate + 10 {
+		if l.allow(5e9) {
+			l.log([]byte(`{"level":"INFO","msg":"again"}`))
+		}
+	}
+	if !l.allow(6e9) {
+		t.Error("nothing is taken in the next second")
+	}
+	if n := strings.Count(log.text.String(), "msg=again"); n != maxRate || !log.contains("lines=10") {
+		t.Errorf("%d lines were taken", n)
+	}
+}

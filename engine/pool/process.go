@@ -205,6 +205,7 @@ func (w *process) take(m control.Message) {
 			return
 		}
 		if r, ok := table.Claim(m.Number); ok {
+			r.Peer = r.Peer.WithZone("") // as the worker has it, which tells of its end
 			w.instances[r.Instance] = struct{}{}
 			w.peers[r.Peer]++
 			w.pool.cfg.Told.Opened(r)
