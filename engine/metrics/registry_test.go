@@ -74,15 +74,15 @@ func TestScrape(t *testing.T) {
 	s := &Snapshot{Loop: Loop{Open: 5, Adopted: 7, BytesOut: 1000}}
 	g := s.game("d/a")
 	g.Instances, g.Players, g.Sockets = 2, 3, 4
-	g.Took.Observe(int64(Bound(3)))
-	g.Took.Observe(int64(time.Hour))
-	g.Late.Observe(1)
-	g.Sent.Observe(1)
+	g.Took.Observe(int64(Bound(3)), 1)
+	g.Took.Observe(int64(time.Hour), 1)
+	g.Late.Observe(1, 1)
+	g.Sent.Observe(1, 1)
 	g.Dropped = 6
 	g.Stats.Snapshots[tick.CauseFresh] = 8
 	g.Stats.Rewinds, g.Stats.Replayed = 2, 5
 	g.Stats.Depths[0], g.Stats.Depths[2] = 1, 1
-	s.Pauses.Observe(1)
+	s.Pauses.Observe(1, 1)
 	s.game("d/b").Instances = 1
 	r.Report(1, Core(0), s)
 	r.Report(2, Core(1), s)

@@ -105,11 +105,11 @@ const (
 // Bound is the longest time that is counted in a bucket, but for the last one's.
 func Bound(bucket int) time.Duration { return 1 << (bucketShift + bucket) }
 
-// Observe counts d nanoseconds; less than none are none.
-func (h *Histogram) Observe(d int64) {
+// Observe counts d nanoseconds so many times; less than none are none.
+func (h *Histogram) Observe(d int64, times int) {
 	d = max(d, 0)
-	h.Counts[bucketOf(d)]++
-	h.Nanos += uint64(d)
+	h.Counts[bucketOf(d)] += uint64(times)
+	h.Nanos += uint64(d) * uint64(times)
 }
 
 func bucketOf(d int64) int {

@@ -103,10 +103,10 @@ func TestJoin(t *testing.T) {
 func TestHistogram(t *testing.T) {
 	var h Histogram
 	for i := range Buckets - 1 {
-		h.Observe(int64(Bound(i)))
-		h.Observe(int64(Bound(i)) + 1)
+		h.Observe(int64(Bound(i)), 1)
+		h.Observe(int64(Bound(i))+1, 1)
 	}
-	h.Observe(-5)
+	h.Observe(-5, 1)
 	for i, n := range h.Counts {
 		want := uint64(2)
 		if i == Buckets-1 {
@@ -116,7 +116,7 @@ func TestHistogram(t *testing.T) {
 			t.Errorf("%d in bucket %d, want %d", n, i, want)
 		}
 	}
-	if h.Observe(int64(time.Hour)); h.Counts[Buckets-1] != 2 || h.Nanos < uint64(time.Hour) {
+	if h.Observe(int64(time.Hour), 1); h.Counts[Buckets-1] != 2 || h.Nanos < uint64(time.Hour) {
 		t.Error("an hour is not counted")
 	}
 }
@@ -125,7 +125,7 @@ func TestAllocObserve(t *testing.T) {
 	var h Histogram
 	const budget = 0
 	d := int64(1)
-	if n := testing.AllocsPerRun(1000, func() { h.Observe(d); d = d*3 + 1 }); n > budget {
+	if n := testing.AllocsPerRun(1000, func() { h.Observe(d, 1); d = d*3 + 1 }); n > budget {
 		t.Errorf("%v allocations for a time, budget %d", n, budget)
 	}
 	t.Logf("budget %d", budget)

@@ -121,8 +121,9 @@ func (in *instance) retire() {
 const flushAbove = 64 << 10
 
 // step runs one tick of an instance and, on a send tick, sends to each viewer. now is the
-// time of the loop's turn, start what it has become, and end what it is afterwards.
-func (in *instance) step(now, start int64) (end int64) {
+// time of the loop's turn. How late that is and how long it takes is counted so many times;
+// if at all, start is what the time has become, and end what it is afterwards.
+func (in *instance) step(now, start int64, times int) (end int64) {
 	end = start
 	defer in.contain("running a tick")
 	sim := in.sim
@@ -130,19 +131,23 @@ func (in *instance) step(now, start int64) (end int64) {
 		return end
 	}
 	clock, m := in.shard.host.opts.Now, &in.shard.meter
-	m.late.Observe(start - in.shard.schedule.slots[in.slot].last)
 	sim.Step()
-	end = clock()
-	m.took.Observe(end - start)
+	if times > 0 {
+		m.late.Observe(start-in.shard.schedule.slots[in.slot].last, times)
+		end = clock()
+		m.took.Observe(end-start, times)
+	}
 	if sim.SendDue() {
 		sim.Commit()
 		for _, s := range in.sockets {
 			in.send(s, now)
 		}
 		in.hashes.note(sim)
-		stepped := end
-		end = clock()
-		m.sent.Observe(end - stepped)
+		if times > 0 {
+			stepped := end
+			end = clock()
+			m.sent.Observe(end-stepped, times)
+		}
 	}
 	in.tellOpen()
 	if sim.Ended() {

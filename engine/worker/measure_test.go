@@ -76,6 +76,32 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestSample wants every tick of a turn to be timed, or another one to stand for it.
+func TestSample(t *testing.T) {
+	for n := range 200 {
+		s := sampleOf(n)
+		timed, sum := 0, 0
+		for range n {
+			times := s.next()
+			if times > 0 {
+				timed++
+			}
+			sum += times
+		}
+		if sum != n || timed > mostTimed || timed < min(n, mostTimed/2) {
+			t.Errorf("of %d ticks %d are timed and stand for %d", n, timed, sum)
+		}
+	}
+	b := newBench(t)
+	for h := range loop.Handle(400) {
+		b.join(h+1, InstanceID(h+1))
+	}
+	b.run(1e9)
+	if g := b.measured()[0]; g.Instances != 400 || count(&g.Took) != g.Stats.Ticks || count(&g.Late) != g.Stats.Ticks {
+		t.Errorf("%d ticks, %d took, %d were late", g.Stats.Ticks, count(&g.Took), count(&g.Late))
+	}
+}
+
 func TestDroppedTicksAreMeasured(t *testing.T) {
 	b := newBench(t)
 	b.join(1, 1)

@@ -167,7 +167,6 @@ func (sh *shard) stand(s *socket, now int64) {
 // run steps every instance whose turn has come.
 func (sh *shard) run(now int64) (ran bool) {
 	due, _ := sh.schedule.next()
-	clock := now
 	for {
 		sl, ok := sh.schedule.take(now)
 		if !ok {
@@ -175,10 +174,17 @@ func (sh *shard) run(now int64) (ran bool) {
 		}
 		if !ran {
 			sh.sim.Turn(sh.replays.allow(now-due, sh.schedule.rate))
-			clock = sh.host.opts.Now() // other games were before this one
 		}
 		ran = true
-		sl.each(func(in *instance) { clock = in.step(now, clock) })
+		sample := sampleOf(len(sl.members))
+		clock := sh.host.opts.Now()
+		sl.each(func(in *instance) {
+			times := sample.next()
+			if times > 1 {
+				clock = sh.host.opts.Now()
+			}
+			clock = in.step(now, clock, times)
+		})
 	}
 	if ran {
 		sh.tellBehind(now)
