@@ -127,7 +127,7 @@ func TestDawdlersAreCut(t *testing.T) {
 // nothing of it.
 func TestUnreadAnswersHoldLittle(t *testing.T) {
 	t.Parallel()
-	const clients, most = 100, 256 << 10
+	const clients, most = 100, 1 << 20 // of 9 MB of requests; a race detector takes its share
 	b := besiege(t)
 	honest := dial(t, b.addr, "/asteroids")
 	honest.until(wire.TagSnapshot)
