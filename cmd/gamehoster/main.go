@@ -30,6 +30,7 @@ type commands struct {
 	Serve   serveCommand     `cmd:"" help:"Serve a games root, DIR/DOMAIN/GAME/."`
 	Check   checkCommand     `cmd:"" help:"Check a game, or a folder of games, and print what is wrong with them."`
 	Sync    syncCommand      `cmd:"" help:"Bring a game, or a folder of games, to a box: upload what changed and wait for the verdict."`
+	Top     topCommand       `cmd:"" help:"Show what a box runs: games, workers, players and how long ticks take."`
 	Echo    echoCommand      `cmd:"" help:"Answer every WebSocket message with itself, for conformance suites."`
 	Bench   benchCommand     `cmd:"" help:"Measure it, beside others, and write a report."`
 	Example exampleCommand   `cmd:"" help:"Print a file to set a box up with: what Caddy or systemd wants."`

@@ -6,7 +6,6 @@
 package main
 
 import (
-	_ "charm.land/bubbletea/v2"
 	_ "github.com/HdrHistogram/hdrhistogram-go"
 	_ "github.com/cilium/ebpf"
 	_ "github.com/cloudwego/netpoll"

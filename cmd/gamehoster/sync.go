@@ -2,13 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"os"
-	"strings"
 	"time"
 
 	"gamehoster/games"
@@ -16,36 +11,15 @@ import (
 )
 
 type syncCommand struct {
-	Dir       string        `arg:"" help:"Folder of a game, or of games."`
-	URL       string        `arg:"" name:"url" help:"Address of the box, as in https://play.example/."`
-	Domain    string        `help:"Domain under which the box serves the game; the address's host where it is not given." placeholder:"HOST"`
-	TokenFile string        `help:"File with the token of the box's API. The variable GAMEHOSTER_TOKEN may hold the token itself instead." placeholder:"FILE"`
-	CAFile    string        `name:"ca-file" help:"File with certificates (PEM) that the box's may be signed by, besides those that this machine trusts." placeholder:"FILE"`
-	Keep      bool          `help:"Keep files on the box that the folder does not have."`
-	Watch     bool          `help:"Go on and sync again whenever a file is saved."`
-	Retry     time.Duration `help:"How long to try again when the connection breaks." default:"1m"`
-	Timeout   time.Duration `help:"How long one sync may take, with the wait for the verdict." default:"5m"`
+	Dir     string        `arg:"" help:"Folder of a game, or of games."`
+	URL     string        `arg:"" name:"url" help:"Address of the box, as in https://play.example/."`
+	Domain  string        `help:"Domain under which the box serves the game; the address's host where it is not given." placeholder:"HOST"`
+	Keep    bool          `help:"Keep files on the box that the folder does not have."`
+	Watch   bool          `help:"Go on and sync again whenever a file is saved."`
+	Retry   time.Duration `help:"How long to try again when the connection breaks." default:"1m"`
+	Timeout time.Duration `help:"How long one sync may take, with the wait for the verdict." default:"5m"`
 
-	token string
-}
-
-// Validate reads the token: without one there is nothing to try.
-func (c *syncCommand) Validate() error {
-	if c.TokenFile != "" {
-		text, err := os.ReadFile(c.TokenFile)
-		if err != nil {
-			return fmt.Errorf("--token-file: %w", err)
-		}
-		if c.token = strings.TrimSpace(string(text)); c.token == "" {
-			return fmt.Errorf("--token-file: %s is empty", c.TokenFile)
-		}
-	} else if c.token = strings.TrimSpace(os.Getenv("GAMEHOSTER_TOKEN")); c.token == "" {
-		return errors.New("no token: name its file with --token-file, or put the token into GAMEHOSTER_TOKEN")
-	}
-	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("the token has spaces or characters that no header can carry")
-	}
-	return nil
+	accessFlags
 }
 
 func (c *syncCommand) Run(env *environment) error {
@@ -53,11 +27,7 @@ func (c *syncCommand) Run(env *environment) error {
 	if dirs == nil {
 		return noGame(c.Dir)
 	}
-	roots, err := c.roots()
-	if err != nil {
-		return err
-	}
-	client, err := deploy.NewClient(c.URL, c.token, roots)
+	client, err := c.client(env, c.URL)
 	if err != nil {
 		return err
 	}
@@ -65,9 +35,6 @@ func (c *syncCommand) Run(env *environment) error {
 	client.Patience = c.Retry
 	if c.Domain == "" {
 		c.Domain = client.Host()
-	}
-	if host := client.Host(); strings.HasPrefix(c.URL, "http://") && !local(host) {
-		fmt.Fprintf(env.stderr, "gamehoster: warning: without https everybody between here and %s can read the token\n", host)
 	}
 	syncs := make([]*syncing, len(dirs))
 	failed := false
@@ -88,31 +55,6 @@ func (c *syncCommand) Run(env *environment) error {
 		return errReported
 	}
 	return nil
-}
-
-// local reports whether the host is this machine.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// roots are the certificates that the box's may be signed by; nil for the system's.
-func (c *syncCommand) roots() (*x509.CertPool, error) {
-	if c.CAFile == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(c.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--ca-file: %s holds no certificate in PEM form", c.CAFile)
-	}
-	return pool, nil
 }
 
 // syncing is one game that is brought to the box, once or again and again.

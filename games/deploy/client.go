@@ -89,6 +89,11 @@ func (c *Client) Host() string { return c.base.Hostname() }
 // Close drops the connections that wait for another request.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// Stats asks what the box runs, and reads the answer, JSON, into v.
+func (c *Client) Stats(ctx context.Context, v any) error {
+	return c.do(ctx, request{method: http.MethodGet, path: []string{"api", "stats"}}, v)
+}
+
 // request is what is asked of the box.
 type request struct {
 	method string
