@@ -182,7 +182,10 @@ func TestAStopLetsGamesGoOn(t *testing.T) {
 	began := time.Now()
 	go func() { ended <- stop() }()
 	await.True(t, "the port to close", func() bool {
-		_, err := tryDial(t, b.Addr(), "/pong", "")
+		p, err := tryDial(t, b.Addr(), "/pong", "")
+		if err == nil { // one who was let in is waited for
+			p.conn.Close()
+		}
 		return err != nil
 	})
 	stays.play(5)
