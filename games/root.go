@@ -1,6 +1,7 @@
 package games
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -39,7 +40,9 @@ type Root struct {
 // ReadRoot lists a games root. Names that begin with _ or a dot are passed over;
 // symbolic links, names that no URL segment or host can have, `api` and
 // `internal` are refused. Folders without a definition count too: they are games
-// that a reload will complain of. The error is that of reading the root itself.
+// that a reload will complain of. The error is that of reading the root itself, or of a
+// machine that has no means to read what is there, which must not look like a domain that
+// has lost its games.
 func ReadRoot(dir string) (*Root, error) {
 	r := &Root{Dir: dir, domains: map[string]map[string]int{}, names: map[string]int{}}
 	entries, err := os.ReadDir(dir)
@@ -60,7 +63,9 @@ func ReadRoot(dir string) (*Root, error) {
 			continue
 		}
 		r.domains[domain] = map[string]int{}
-		r.domain(domain, entry.Name())
+		if err := r.domain(domain, entry.Name()); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(r.Games, func(a, b Place) int {
 		return strings.Compare(a.Domain+"/"+a.Game, b.Domain+"/"+b.Game)
@@ -74,12 +79,15 @@ func ReadRoot(dir string) (*Root, error) {
 	return r, nil
 }
 
-func (r *Root) domain(domain, folder string) {
+func (r *Root) domain(domain, folder string) error {
 	dir := filepath.Join(r.Dir, folder)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist):
 		r.refuse(folder, "cannot be read: "+err.Error())
-		return
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the games root: %w", err)
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -95,6 +103,7 @@ func (r *Root) domain(domain, folder string) {
 			r.Games = append(r.Games, Place{Domain: domain, Game: name, Dir: filepath.Join(dir, name)})
 		}
 	}
+	return nil
 }
 
 // folder reports whether an entry is a directory to look into.

@@ -222,8 +222,11 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= http.StatusInternalServerError {
 		a.Log.Error("a request of the API failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
-	if status == http.StatusInternalServerError {
+	switch status { // what the machine says is in the log
+	case http.StatusInternalServerError:
 		err = errors.New("the box failed at this; its server log says how")
+	case http.StatusInsufficientStorage:
+		err = errors.New("the box's disk is full; nothing was changed")
 	}
 	reply(w, status, map[string]string{"error": err.Error()})
 }

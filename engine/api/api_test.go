@@ -414,7 +414,7 @@ func TestFailures(t *testing.T) {
 		code int
 	}{
 		{fmt.Errorf("x: %w", files.ErrName), 400}, {fmt.Errorf("x: %w", files.ErrMatch), 412}, {fmt.Errorf("x: %w", files.ErrTooLarge), 413}, {fmt.Errorf("x: %w", files.ErrSet), 422},
-		{fmt.Errorf("writing x: %w: %w", files.ErrFull, syscall.ENOSPC), 507}, {fmt.Errorf("x: %w", fs.ErrNotExist), 404}, {errors.New("/secret/place"), 500}, {syscall.EIO, 500}, {fs.ErrPermission, 500},
+		{fmt.Errorf("writing x: %w: %w", files.ErrFull, &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.ENOSPC}), 507}, {fmt.Errorf("x: %w", fs.ErrNotExist), 404}, {errors.New("/secret/place"), 500}, {syscall.EIO, 500}, {fs.ErrPermission, 500},
 	} {
 		w := httptest.NewRecorder()
 		a.fail(w, httptest.NewRequest("PUT", one, nil), c.err)

@@ -2,7 +2,9 @@ package box
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -53,6 +55,7 @@ type Catalog struct {
 	hasDomain func(host string) bool
 	places    func() ([]games.Place, error)
 	load      func(dir string) (*games.Game, diag.List)
+	print     func(dirs ...string) (string, error) // fingerprint
 	log       *slog.Logger
 
 	live     atomic.Pointer[map[string]*Live] // by place
@@ -114,7 +117,7 @@ func OpenFolder(dir string, log *slog.Logger) (*Catalog, error) {
 }
 
 func newCatalog(log *slog.Logger) *Catalog {
-	c := &Catalog{board: newBoard(), load: games.Load, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
+	c := &Catalog{board: newBoard(), load: games.Load, print: fingerprint, log: log, seen: map[string]string{}, page: map[string]string{}, busy: map[string]string{}, rejected: map[string]bool{}, next: 1}
 	// Tokens of a box that ran here before are unlikely to name an instance of this one.
 	c.ids.Store(rand.Uint32N(1 << 30))
 	c.live.Store(&map[string]*Live{})
@@ -194,7 +197,11 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 	for _, p := range places {
 		key := p.String()
 		there[key] = true
-		now := fingerprint(sources(p.Dir)...)
+		now, err := c.print(sources(p.Dir)...)
+		if err != nil {
+			c.log.Error("looking at a game failed; it stays as it is", "game", key, "error", err)
+			continue
+		}
 		if c.seen[key] == now {
 			delete(c.busy, key)
 			c.board.same(p)
@@ -207,11 +214,11 @@ func (c *Catalog) Refresh(apply func(Change)) error {
 		}
 		delete(c.busy, key)
 		l, findings := c.build(p)
-		if fingerprint(sources(p.Dir)...) != now {
-			continue // it was written to meanwhile: this may be of half of that
+		page, unread := c.print(web.PageFolders(p.Dir)...)
+		if after, err := c.print(sources(p.Dir)...); err != nil || unread != nil || after != now {
+			continue // it was written to meanwhile, or could not be read: this may be of half of it
 		}
 		c.seen[key] = now
-		page := fingerprint(web.PageFolders(p.Dir)...)
 		saved := c.page[key] != page
 		c.page[key] = page
 		old := (*c.live.Load())[key]
@@ -342,12 +349,16 @@ func sources(dir string) []string {
 	return []string{dir, filepath.Join(domain, games.SharedFolder), filepath.Join(filepath.Dir(domain), games.SharedFolder)}
 }
 
-// fingerprint changes when a file of the folders does that is no build's output. What
-// cannot be read is left to the build to complain of.
-func fingerprint(dirs ...string) string {
+// fingerprint changes when a file of the folders does that is no build's output. What is
+// not there or not for us to read is left to the build to complain of; any other error is
+// the machine's, which has too many files open, say, and tells nothing of the folders.
+func fingerprint(dirs ...string) (string, error) {
 	var b strings.Builder
 	for _, d := range dirs {
-		_ = filepath.WalkDir(d, func(p string, e os.DirEntry, err error) error {
+		err := filepath.WalkDir(d, func(p string, e os.DirEntry, err error) error {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+				return err
+			}
 			if err != nil || e.IsDir() || e.Name()[0] == '.' || games.Generated(e.Name()) {
 				return nil
 			}
@@ -356,6 +367,9 @@ func fingerprint(dirs ...string) string {
 			}
 			return nil
 		})
+		if err != nil {
+			return "", fmt.Errorf("looking at what is in %s: %w", d, err)
+		}
 	}
-	return b.String()
+	return b.String(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,4 +202,48 @@ func TestAnEndlessBurstIsLookedAt(t *testing.T) {
 		cancel()
 		<-done
 	})
+}
+
+// A machine that cannot read its files for a while, for want of descriptors say, tells
+// nothing of the games: they are neither dropped nor rejected.
+func TestAMachineThatCannotReadChangesNothing(t *testing.T) {
+	c, write := openRoot(t)
+	changes := 0
+	look := func() {
+		t.Helper()
+		_ = c.Refresh(func(Change) { changes++ })
+	}
+	look()
+	const game = "a.example/game"
+	live := wantState(t, c, game, StateLive).Live
+	places, load := c.places, c.load
+	broken := &os.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}
+	changes = 0
+	c.places = func() ([]games.Place, error) { return nil, broken }
+	look()
+	look()
+	c.places, c.print = places, func(...string) (string, error) { return "", broken }
+	look()
+	look()
+	if s := wantState(t, c, game, StateLive); s.Live != live || changes != 0 {
+		t.Fatalf("without descriptors came %d changes, and the game is %+v", changes, s)
+	}
+	// The build itself runs out of them, and so does the look after it.
+	c.print = fingerprint
+	write(game+"/"+games.DefinitionFile, otherRules)
+	look()
+	c.load = func(string) (*games.Game, diag.List) {
+		c.print = func(...string) (string, error) { return "", broken }
+		return nil, diag.List{{Message: broken.Error()}}
+	}
+	look()
+	if s := wantState(t, c, game, StateBuilding); s.Live != live || changes != 0 {
+		t.Fatalf("a build without descriptors came to %d changes, and the game is %+v", changes, s)
+	}
+	c.print, c.load = fingerprint, load
+	look()
+	look()
+	if s := wantState(t, c, game, StateLive); s.Live == live || changes != 1 {
+		t.Fatalf("with descriptors again came %d changes, and the game is %+v", changes, s)
+	}
 }

@@ -5,6 +5,9 @@
 //	<root>/<domain>/_shared/       what the domain's games import
 //	<root>/.staged/<sha256>        contents that wait for the commit that names them
 //
+// A domain's folder stays when its last game is removed: it is what tells that the box is
+// meant for the domain, and certificates are given for.
+//
 // A Folder is one of the first two. What is in it is its manifest: the regular files,
 // less what a build passes over (hidden names, node_modules) and what it writes itself.
 //
