@@ -133,4 +133,11 @@ func TestManyDeployAtOnce(t *testing.T) {
 	if placed["state"] != "rolling" || definitions[0].(map[string]any)["hash"] != last["hash"] || oldest["hash"] != first["hash"] || oldest["players"] != 1.0 {
 		t.Errorf("the figures are %v", placed)
 	}
+	players := 0.0
+	for _, w := range v["workers"].([]any) {
+		players += w.(map[string]any)["players"].(float64)
+	}
+	if players != 1 {
+		t.Errorf("the figures tell of %v players on workers: %v", players, v["workers"])
+	}
 }
