@@ -26,7 +26,7 @@ type CarryGame struct {
 
 // carryGrace is how long a carried seat is kept at least: a page takes some seconds to
 // come back, whatever the game says of connections that break.
-const carryGrace = 10 * time.Second
+const carryGrace = 30 * time.Second
 
 // kept is an instance on its way to a newer version.
 type kept struct {
