@@ -345,16 +345,15 @@ func TestAFullPool(t *testing.T) {
 // childBrief has a box in a process of its own stop soon.
 const childBrief = "GAMEHOSTER_CHILD_BRIEF"
 
-// TestAnOrphanedWorker kills a backend, whose worker lets its player play on for a while,
-// and ends.
-func TestAnOrphanedWorker(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
+// backend runs a box in a process of its own that a test may end as it likes, and connects
+// a player, whose worker it returns.
+func backend(t *testing.T) (cmd *exec.Cmd, p *peer, worker int) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), siegeServer+"=1", childBrief+"=1", "GAMEHOSTER_WORKERS=pool")
-	stdin, err := cmd.StdinPipe() // it ends with this
-	if err != nil {
+	if _, err := cmd.StdinPipe(); err != nil { // it ends with this
 		t.Fatal(err)
 	}
-	defer stdin.Close()
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -362,23 +361,59 @@ func TestAnOrphanedWorker(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it may have been waited for
+	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := dial(t, netip.MustParseAddrPort(strings.TrimSpace(line)), "/asteroids")
+	p = dial(t, netip.MustParseAddrPort(strings.TrimSpace(line)), "/asteroids")
 	p.until(wire.TagSnapshot)
 	workers := children(t, cmd.Process.Pid)
 	if len(workers) != 1 {
 		t.Fatalf("the backend's children are %v", workers)
 	}
+	return cmd, p, workers[0]
+}
+
+// TestAnOrphanedWorker kills a backend, whose worker lets its player play on for a while,
+// and ends.
+func TestAnOrphanedWorker(t *testing.T) {
+	cmd, p, worker := backend(t)
 	kill(t, cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait() // it was killed
 	p.play(5)
 	if code := p.closed(); code != wire.CloseStopping {
 		t.Errorf("closed with %d", code)
 	}
-	await.True(t, "the worker to end", func() bool { return !runs(workers[0]) })
+	await.True(t, "the worker to end", func() bool { return !runs(worker) })
+}
+
+// TestAnOrphanedWorkerWithoutPlayers does not wait for anybody.
+func TestAnOrphanedWorkerWithoutPlayers(t *testing.T) {
+	cmd, p, worker := backend(t)
+	p.conn.Close()
+	kill(t, cmd.Process.Pid, syscall.SIGKILL)
+	_ = cmd.Wait() // it was killed
+	await.True(t, "the worker to end", func() bool { return !runs(worker) })
+}
+
+// TestAStoppedBackend wants players to play on while it stands still.
+func TestAStoppedBackend(t *testing.T) {
+	cmd, p, worker := backend(t)
+	kill(t, cmd.Process.Pid, syscall.SIGSTOP)
+	p.play(30)
+	kill(t, cmd.Process.Pid, syscall.SIGCONT)
+	p.play(5)
+	if !runs(worker) {
+		t.Error("the worker is gone")
+	}
+	kill(t, cmd.Process.Pid, syscall.SIGKILL)
+	_ = cmd.Wait() // it was killed
+	p.conn.Close()
+	await.True(t, "the worker to end", func() bool { return !runs(worker) })
 }
 
 // children lists the processes whose parent a process is.
