@@ -48,7 +48,7 @@ func notifier() func(string) error {
 		if err != nil {
 			return fmt.Errorf("reaching NOTIFY_SOCKET: %w", err)
 		}
-		defer c.Close()
+		defer func() { _ = c.Close() }() // the datagram is out, or its error told
 		_, err = c.Write([]byte(state))
 		return err
 	}
