@@ -10,7 +10,7 @@ FUZZ    ?= 30s
 HIDDEN  := ./games/_client/test/fixture # which ./... passes over
 SUDO    := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: run help build build-giouring test test-gnet test-giouring test-thorough test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-cc tools-chromium tools-caddy tools-systemd clean
+.PHONY: run help build build-giouring test test-gnet test-pool test-giouring test-thorough test-go test-client test-browser race lint generate bench bench-peers bench-micro fuzz tools-node tools-typescript tools-qemu tools-cc tools-chromium tools-caddy tools-systemd clean
 
 run: build ## build, serve the sample games and print the address of the page
 	$(BIN)/gamehoster dev games/localhost
@@ -27,7 +27,7 @@ GIOURING := -tags giouring -ldflags=-checklinkname=0
 build-giouring: ## the same on the giouring library's ring binding, in .bin/gamehoster-giouring
 	CGO_ENABLED=0 $(GO) build -trimpath -tags giouring -ldflags '-checklinkname=0 -s -w -X main.version=$(VERSION)-giouring' -o $(BIN)/gamehoster-giouring ./cmd/gamehoster
 
-test: test-go test-gnet test-client test-browser ## all tests
+test: test-go test-gnet test-pool test-client test-browser ## all tests
 
 test-go: tools-node tools-qemu tools-cc tools-typescript tools-caddy tools-systemd
 	$(GO) test -timeout 30m ./...
@@ -42,6 +42,11 @@ LOOPS := ./engine ./cmd/gamehoster
 
 test-gnet:
 	GAMEHOSTER_TRANSPORT=gnet $(GO) test -timeout 20m $(LOOPS)
+
+# And on worker processes, which serve has, while most tests ask for nothing and get loops.
+# The sieges are of the door, which is the same.
+test-pool:
+	GAMEHOSTER_WORKERS=pool $(GO) test -timeout 20m -skip 'Siege|Large' ./engine
 
 test-giouring: ## the loop's and the engine's tests on the giouring library's ring binding
 	GAMEHOSTER_TRANSPORT=uring $(GO) test $(GIOURING) -timeout 20m ./engine/loop/uring $(LOOPS)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -28,6 +29,9 @@ type Workers struct {
 // newCrew makes what runs the games.
 func newCrew(c Config, late loop.LateTick, told watcher) (crew, error) {
 	if c.Workers.Pool {
+		if c.Workers.Max < 0 {
+			return nil, fmt.Errorf("--max-workers: %d is less than none; 0 is for four times the cores", c.Workers.Max)
+		}
 		return newPool(c, told)
 	}
 	return newInline(c, late, told)
