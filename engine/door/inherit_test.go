@@ -292,3 +292,32 @@ func TestCloseLeavesNothingOfInheritedSockets(t *testing.T) {
 		_ = c.Close()
 	}
 }
+
+// BenchmarkConnections is what a connection costs both sides until it is handed on, on a
+// listener of gnet's and on an inherited one.
+func BenchmarkConnections(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		config func() Config
+	}{
+		{"own", func() Config { return Config{} }},
+		{"inherited", func() Config { return Config{Listeners: []*net.TCPListener{again(b, kept(b, "127.0.0.1:0"))}} }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			d, l := start(b, c.config())
+			to := d.Addr().String()
+			a, req := request("/ws")
+			b.ReportAllocs()
+			for b.Loop() {
+				conn, err := net.Dial("tcp", to)
+				if err != nil {
+					b.Fatal(err)
+				}
+				write(b, conn, req)
+				accepted(b, conn, a)
+				_ = (<-l.taken).conn.Close()
+				_ = conn.Close()
+			}
+		})
+	}
+}

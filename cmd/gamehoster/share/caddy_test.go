@@ -274,6 +274,39 @@ func TestCaddy(t *testing.T) {
 		}
 	})
 
+	// A spelling of the domain that is no folder's name is the backend's to read.
+	t.Run("hosts", func(t *testing.T) {
+		for host, status := range map[string]int{
+			domain: http.StatusOK, strings.ToUpper(domain): http.StatusOK, domain + ".": http.StatusOK,
+			domain + ":443": http.StatusOK, strings.ToUpper(domain) + ".:443": http.StatusOK,
+			"other.example.test": http.StatusNotFound, "_shared": http.StatusNotFound, ".": http.StatusNotFound, "..": http.StatusNotFound,
+			"..:443": http.StatusNotFound, domain + "..": http.StatusNotFound, "." + domain: http.StatusNotFound, "a@" + domain: http.StatusBadRequest,
+			domain + "/" + game: http.StatusBadRequest, domain + "%2f..": http.StatusNotFound,
+		} {
+			c, err := p.dial(domain, "127.0.0.1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := ask(t, c, "GET", "/"+game+"/gamehoster.js", "Host: "+host)
+			_ = c.Close()
+			if a.status != status {
+				t.Errorf("%s: status %d, want %d", host, a.status, status)
+			}
+		}
+	})
+
+	t.Run("http leads to https", func(t *testing.T) {
+		c, err := net.Dial("tcp", p.plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		path := "/" + game + "/gamehoster.js"
+		if a := ask(t, c, "GET", path, "Host: "+domain); a.status != http.StatusPermanentRedirect || a.header.Get("Location") != "https://"+domain+path {
+			t.Errorf("status %d to %q", a.status, a.header.Get("Location"))
+		}
+	})
+
 	t.Run("the API", func(t *testing.T) {
 		a := p.get(t, "GET", "/api/games", "Authorization: Bearer a-long-secret-word")
 		if a.status != http.StatusOK || !strings.Contains(a.body, domain) {
