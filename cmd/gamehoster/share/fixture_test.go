@@ -215,6 +215,12 @@ func (s *supervisor) address() string { return s.socket.Addr().String() }
 // start runs a gamehoster on the port and returns when it is ready.
 func (s *supervisor) start(flags ...string) *process {
 	s.t.Helper()
+	return s.startWith("", flags...)
+}
+
+// startWith is start, after a command of the shell.
+func (s *supervisor) startWith(before string, flags ...string) *process {
+	s.t.Helper()
 	p, err := program()
 	if err != nil {
 		s.t.Fatal(err)
@@ -225,7 +231,7 @@ func (s *supervisor) start(flags ...string) *process {
 	}
 	defer f.Close()
 	// Only the process itself knows its number in time, hence the shell.
-	line := append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh", p, "serve", "--root", s.root, "--admin", ""}, flags...)
+	line := append([]string{"-c", before + ` LISTEN_PID=$$ exec "$@"`, "sh", p, "serve", "--root", s.root, "--admin", ""}, flags...)
 	cmd := exec.Command("sh", line...)
 	cmd.ExtraFiles = []*os.File{f}
 	cmd.Env = append(os.Environ(), "LISTEN_FDS=1", "LISTEN_FDNAMES=door", "NOTIFY_SOCKET="+s.path)

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -68,6 +70,34 @@ func TestNobodyIsRefusedWhileTheBoxIsStartedAnew(t *testing.T) {
 	s.start() // for those who wait
 	coming.Wait()
 	t.Logf("%d fetched the library, %d got a seat, over four boxes", fetched.Load(), seated.Load())
+}
+
+// A box that has no descriptors left for those who come goes on when there are some again,
+// and does not end over it.
+func TestShortOfDescriptorsOnAKeptPort(t *testing.T) {
+	s := supervise(t, gamesRoot(t))
+	box := s.startWith("ulimit -n 64;", "--workers", "inline")
+	var crowd []net.Conn
+	for range 200 {
+		c, err := net.Dial("tcp", s.address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		crowd = append(crowd, c)
+	}
+	// Those for whom there is no room are told so at once; the first still have time to ask.
+	last := crowd[len(crowd)-1]
+	_ = last.SetReadDeadline(time.Now().Add(patience))
+	if answer, err := io.ReadAll(last); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 503") {
+		t.Errorf("the last one is told %q, %v", answer, err)
+	}
+	for _, c := range crowd {
+		_ = c.Close()
+	}
+	if err := fetch(s.address()); err != nil {
+		t.Error(err)
+	}
+	box.stop(t)
 }
 
 // fetch gets the library with a connection of its own.

@@ -63,3 +63,20 @@ func TestUnitsCommandLine(t *testing.T) {
 	s := supervise(t, args[3])
 	s.start(args[2:]...).stop(t)
 }
+
+// gamehoster example prints the files as they are.
+func TestExamples(t *testing.T) {
+	p, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, name := range map[string]string{"caddyfile": "Caddyfile", "service": "gamehoster.service", "socket": "gamehoster.socket"} {
+		want, err := share.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := exec.Command(p, "example", what).Output(); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v, %d bytes, want %d", what, err, len(got), len(want))
+		}
+	}
+}
