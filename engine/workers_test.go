@@ -16,8 +16,9 @@ var workers = workersOf(os.Getenv("GAMEHOSTER_WORKERS"))
 // workerProcess makes this test binary a worker process.
 const workerProcess = "GAMEHOSTER_WORKER_PROCESS"
 
-// pooled are worker processes that are this test binary.
-var pooled = engine.Workers{Pool: true, Sandbox: sandbox.Require, Command: []string{"/proc/self/exe"}, Env: []string{workerProcess + "=1"}}
+// pooled are worker processes that are this test binary: enough of them for a hundred
+// definitions, one after the other, some of which are still played.
+var pooled = engine.Workers{Pool: true, Max: 64, Sandbox: sandbox.Require, Command: []string{"/proc/self/exe"}, Env: []string{workerProcess + "=1"}}
 
 func workersOf(name string) engine.Workers {
 	if name == "" || name == "inline" {
