@@ -30,12 +30,9 @@ func (c *crowd) left(now int64) bool {
 // tidy gives memory back when most sockets are gone, and again when their instances are.
 // It takes some milliseconds of another thread than the loops', which it does not stop.
 func (b *Box) tidy() {
-	open, instances := int64(0), int64(0)
-	for _, l := range b.crew.Loops() {
-		open += l.Open
-	}
+	instances := int64(0)
 	b.versions.each(func(v *version) { instances += int64(v.Table.Load().Instances) })
-	left := b.sockets.left(open)
+	left := b.sockets.left(b.open.Load())
 	if b.instances.left(instances) || left {
 		debug.FreeOSMemory()
 	}

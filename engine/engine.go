@@ -34,6 +34,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gamehoster/engine/box"
@@ -67,6 +68,7 @@ type Box struct {
 	crowded            throttle // sockets refused because a loop was behind
 	refusals           ration   // lines about sockets refused for what they ask
 	sockets, instances crowd
+	open               atomic.Int64 // sockets
 	door               *door.Door
 	surfaces           *surfaces
 	http               *http.Server
@@ -229,10 +231,16 @@ func (b *Box) expire(now int64) {
 	})
 }
 
-func (b *Box) opened(r worker.Reservation) { b.gate.Enter(r.Peer) }
+func (b *Box) opened(r worker.Reservation) {
+	b.open.Add(1)
+	b.gate.Enter(r.Peer)
+}
 
 // closed counts and logs the end of a socket.
 func (b *Box) closed(c worker.Closed) {
+	if c.Reservation.Peer.IsValid() { // else it was not opened
+		b.open.Add(-1)
+	}
 	b.gate.Leave(c.Reservation.Peer)
 	b.logClosed(c)
 }

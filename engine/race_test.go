@@ -20,7 +20,7 @@ import (
 
 const (
 	raceSockets = 10_000
-	raceTime    = 5 * time.Second // after which it is enough, unless the tests are to be thorough
+	raceTime    = 4 * time.Second // after which it is enough, unless the tests are to be thorough
 	racers      = 48              // at once, for
 	raceSeats   = 4 * 2 * 2       // 4 players in each of 2 instances on each of 2 loops
 
@@ -33,7 +33,6 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	sits    map[string]map[uint32]bool // by instance, players
-	tokens  []string                   // of seats that may be kept
 	results map[string]int
 	wrong   []string
 }
@@ -182,9 +181,19 @@ func (r *rolls) index(hash uint64) (int64, bool) {
 // name, by token and just so, while one definition after the other is replaced. No seat is
 // given twice, none is lost, and who is new gets the newest definition.
 func TestTheRaceForTheLastSeats(t *testing.T) {
+	t.Run("loops", func(t *testing.T) { race(t, engine.Config{Loops: 2}) })
+	t.Run("workers", func(t *testing.T) {
+		of := pooled
+		of.Max = 4 // two of which may be of definitions that drain
+		race(t, engine.Config{Workers: of})
+	})
+}
+
+func race(t *testing.T, c engine.Config) {
 	s := &rolling{t: t, dir: quick(t)}
 	write(t, filepath.Join(s.dir, "quick"), "gamehoster-game.json", raceGame)
-	s.server = serve(t, engine.Config{Dir: s.dir, Loops: 2, RollTimeout: time.Second})
+	c.Dir, c.RollTimeout = s.dir, time.Second
+	s.server = serve(t, c)
 	if c := <-s.changes; c.New == nil {
 		t.Fatal(c.Findings)
 	}
@@ -238,6 +247,9 @@ func TestTheRaceForTheLastSeats(t *testing.T) {
 		return got.Seats == 0 && got.Pending == 0
 	})
 	await.True(t, "what was replaced to be forgotten", func() bool { return s.draining() == 0 })
+	if c.Workers.Pool {
+		return // there are as many seats as workers may be raised
+	}
 	for range raceSeats {
 		dial(t, s.addr, "/quick").until(wire.TagWelcome)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"gamehoster/engine/box"
@@ -144,9 +145,27 @@ func (b *Box) placeIn(v *version, r box.Request) (at box.Placement, err error) {
 		return at, err
 	}
 	if err := b.crew.Raise(v.Live, r.CPU); err != nil {
+		if errors.Is(err, box.ErrBoxFull) {
+			b.makeRoom(v.Place.String())
+		}
 		return at, err
 	}
 	return v.Table.Place(r, loop.Now())
+}
+
+// makeRoom ends the oldest definition that drains at a place, where what it runs on is
+// wanted for new players: they come to the newest, who are told to try again, before the
+// old one's time is over. It ends one, and the next only when that is gone.
+func (b *Box) makeRoom(place string) {
+	b.versions.changing.Lock()
+	defer b.versions.changing.Unlock()
+	old := b.versions.at(place).draining
+	if len(old) == 0 || slices.ContainsFunc(old, func(v *version) bool { return v.ending }) {
+		return
+	}
+	v := old[len(old)-1]
+	b.log.Warn("an older definition was ended early: its workers are needed for new players", "game", v.Name, "definition", hexHash(v.Hash))
+	b.end(v)
 }
 
 // stopPoll is how often a box that stops looks whether its players are gone.
@@ -156,17 +175,18 @@ const stopPoll = 20 * time.Millisecond
 func (b *Box) playOut(deadline int64) {
 	every := time.NewTicker(stopPoll)
 	defer every.Stop()
-	for loop.Now() < deadline && b.played() {
-		<-every.C
+	// Who has just come is for a moment neither waited for nor there: it takes two looks.
+	for left := 2; left > 0 && loop.Now() < deadline; <-every.C {
 		b.expire(loop.Now())
+		if left--; b.played() {
+			left = 2
+		}
 	}
 }
 
 // played reports whether somebody plays, or is about to.
 func (b *Box) played() (yes bool) {
-	for _, l := range b.crew.Loops() {
-		yes = yes || l.Open > 0
-	}
+	yes = b.open.Load() > 0
 	b.versions.each(func(v *version) { yes = yes || v.Table.Load().Pending > 0 })
 	return yes
 }

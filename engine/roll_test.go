@@ -136,7 +136,7 @@ func TestTheRollTimeoutEndsWhatIsLeft(t *testing.T) {
 }
 
 func TestSoManyDefinitionsDrainAtOnce(t *testing.T) {
-	s := serveRolling(t, engine.Config{})
+	s := serveRolling(t, engine.Config{Loops: 2})
 	var peers []*peer
 	for range engine.MostDraining + 2 {
 		p := dial(t, s.addr, "/quick")
@@ -152,6 +152,68 @@ func TestSoManyDefinitionsDrainAtOnce(t *testing.T) {
 		}
 	}
 	await.True(t, "the oldest to be forgotten", func() bool { return s.draining() == engine.MostDraining })
+}
+
+// TestAThousandPlayOn replaces the game under a thousand players: not one of them misses a
+// tick's news or is moved, and who comes meanwhile gets the new one.
+func TestAThousandPlayOn(t *testing.T) {
+	const players = 1000
+	s := &rolling{t: t, dir: quick(t)}
+	write(t, filepath.Join(s.dir, "quick"), "gamehoster-game.json", // slow: those who wait to be looked at do not read
+		`{"tickRate": 10, "sendRate": 2, "playersPerInstance": 20, "player": {"fields": {"n": "u32 shared"}}}`)
+	s.server = serve(t, engine.Config{Dir: s.dir})
+	var peers []*peer
+	for range players {
+		peers = append(peers, dial(t, s.addr, "/quick"))
+	}
+	for _, p := range peers {
+		p.until(wire.TagWelcome)
+	}
+	before := s.Seats(quickPlace)
+	s.roll()
+	s.roll()
+	fresh := dial(t, s.addr, "/quick")
+	fresh.until(wire.TagSnapshot)
+	for _, p := range peers {
+		if fresh.welcome.Hash == p.welcome.Hash {
+			t.Fatal("the new player has the old definition")
+		}
+		p.until(wire.TagSnapshot)
+		for range 4 {
+			last := p.tick
+			if p.until(wire.TagDelta); p.tick != last+5 {
+				t.Fatalf("tick %d came after %d", p.tick, last)
+			}
+		}
+	}
+	if got := s.Seats(quickPlace); before.Seats != players || got.Seats != players+1 || got.Instances != before.Instances+1 {
+		t.Errorf("the tables count %+v, before the new player %+v", got, before)
+	}
+}
+
+// In a pool each definition takes a worker. New players are not turned away for old ones.
+func TestAnOldDefinitionMakesRoom(t *testing.T) {
+	of := pooled
+	of.Max = 2
+	s := serveRolling(t, engine.Config{Workers: of})
+	var peers []*peer
+	for range 2 {
+		p := dial(t, s.addr, "/quick")
+		p.until(wire.TagSnapshot)
+		peers = append(peers, p)
+		s.roll()
+	}
+	if code := dial(t, s.addr, "/quick").closed(); code != wire.CloseBoxFull {
+		t.Fatalf("with all workers at work a player was closed with %d", code)
+	}
+	if code := peers[0].closed(); code != wire.CloseOutdated {
+		t.Errorf("a player of the oldest was closed with %d", code)
+	}
+	await.True(t, "a seat in the newest", func() bool { return dial(t, s.addr, "/quick").message() != nil })
+	peers[1].play(3)
+	if s.draining() != 1 {
+		t.Errorf("%d definitions drain", s.draining())
+	}
 }
 
 func TestARemovedGameIsPlayedOn(t *testing.T) {
