@@ -5,16 +5,22 @@
 //	player -->| head of the request --> route: game, origin, seat    |
 //	          +----|--------------------------------|----------------+
 //	               v plain HTTP                     v upgrade: 101, descriptor
-//	          net/http: web                    loop + worker.Host, one per core
-//	          library, dev pages               instances, viewers, ticks
+//	          net/http: web                    crew: inline, or pool --> worker processes
+//	          library, dev pages               loop + worker.Host: instances, viewers, ticks
 //
 //	folder --> box.Catalog --> games.Load, bundle --> Live: definition, table, library
+//	                                                    |
+//	                          versions at each place: newest, and older ones that drain
+//
+// A crew is the cut between the two ways to run games: in this process, or in others. What
+// is on this side of it, seats, rolls and stops, is the same for both.
 //
 // This package only joins its parts; each of them explains itself.
 //
 // # Words
 //
 //	game         a definition and its compiled bodies, live at a place, domain/game
+//	version      a game from when it is live until nothing runs it; a place may have several
 //	shard        a game's part of one loop: a machine and the instances in it
 //	instance     one running world of a game
 //	player       who plays in an instance, known by an id
