@@ -69,6 +69,7 @@ func Scenarios() []Scenario {
 		{"match10", "matches of ten at 10 Hz", 18 * time.Second, match10},
 		{"storm", "10,000 joins in a second, ten times", 60 * time.Second, storm},
 		{"slow", "100 of 1,000 players stop reading, or lie", 80 * time.Second, slow},
+		{"kill", "a worker is killed, stopped, its game replaced, while another game is played", 22 * time.Second, killing},
 	}
 }
 

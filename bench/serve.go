@@ -20,6 +20,7 @@ import (
 type serveSpec struct {
 	Root      string `json:"root"`
 	Transport string `json:"transport"`
+	Pool      bool   `json:"pool,omitempty"` // games run in worker processes
 }
 
 // tickLine begins the line that says what the ticks were like since the last one.
@@ -32,8 +33,12 @@ func servePart(ctx context.Context, spec string, in io.Reader, out io.Writer) er
 	if err := json.Unmarshal([]byte(spec), &s); err != nil {
 		return fmt.Errorf("reading the spec of a server: %w", err)
 	}
-	b, err := engine.New(engine.Config{Addr: "127.0.0.1:0", Root: s.Root, Loops: 1, Transport: engine.Transport(s.Transport),
-		Log: slog.New(slog.NewJSONHandler(out, nil))})
+	c := engine.Config{Addr: "127.0.0.1:0", Root: s.Root, Loops: 1, Transport: engine.Transport(s.Transport),
+		Log: slog.New(slog.NewJSONHandler(out, nil))}
+	if s.Pool {
+		c.Workers.Pool, c.DrainTimeout = true, 100*time.Millisecond // to the end there is nobody to wait for
+	}
+	b, err := engine.New(c)
 	if err != nil {
 		return err
 	}
@@ -41,7 +46,9 @@ func servePart(ctx context.Context, spec string, in io.Reader, out io.Writer) er
 		return fmt.Errorf("no game of %s is live", s.Root)
 	}
 	sayListening(out, b.Addr())
-	go tellTicks(b, in, out)
+	if !s.Pool { // of which only the workers know their ticks
+		go tellTicks(b, in, out)
+	}
 	return b.Run(ctx)
 }
 

@@ -92,7 +92,6 @@ type bot struct {
 	hasToken bool
 	token    [wire.TokenSize]byte
 	player   uint32 // of this connection; 0 before the welcome
-	last     uint32 // of the connection that has the token
 	seated   bool   // a snapshot has come on this connection
 	snapshot uint32 // the tick of the last one
 

@@ -177,12 +177,12 @@ func (b *bot) welcome(m []byte) error {
 	if w.Player == 0 {
 		return errPlayer
 	}
-	if b.hasToken && w.Player == b.last {
+	if b.hasToken && w.Token == b.token { // a fresh seat may be of the same number
 		b.stripe.mu.Lock()
 		b.stripe.resumed++
 		b.stripe.mu.Unlock()
 	}
-	b.player, b.last = w.Player, w.Player
+	b.player = w.Player
 	b.token, b.hasToken = w.Token, true
 	b.seq, b.waiting = w.Received, b.waiting[:0]
 	return nil
