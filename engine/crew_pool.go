@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -31,6 +32,9 @@ func newCrew(c Config, late loop.LateTick, told watcher) (crew, error) {
 	if c.Workers.Pool {
 		if c.Workers.Max < 0 {
 			return nil, fmt.Errorf("--max-workers: %d is less than none; 0 is for four times the cores", c.Workers.Max)
+		}
+		if c.LateTickTrace != "" {
+			return nil, errors.New("--late-tick-trace: worker processes have no files to write traces to; take --workers=inline for it")
 		}
 		return newPool(c, told)
 	}

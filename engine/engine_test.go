@@ -423,6 +423,7 @@ func TestBadConfig(t *testing.T) {
 		"and no more than one":         {Addr: anyPort, Dir: samples, Root: samples},
 		`--transport: "tcp" is not`:    {Addr: anyPort, Dir: samples, Transport: "tcp"},
 		"--max-workers: -1 is less":    {Addr: anyPort, Dir: samples, Workers: engine.Workers{Pool: true, Max: -1}},
+		"--late-tick-trace: worker":    {Addr: anyPort, Dir: samples, Workers: engine.Workers{Pool: true}, LateTickTrace: t.TempDir()},
 		"--late-tick-trace: making":    {Addr: anyPort, Dir: samples, LateTickTrace: "engine_test.go"},
 	} {
 		if _, err := engine.New(c); err == nil || !strings.Contains(err.Error(), want) {
