@@ -73,7 +73,7 @@ type Box struct {
 	gate               *gate.Gate
 	crowded            throttle // sockets refused because a loop was behind
 	refusals           ration   // lines about sockets refused for what they ask
-	sockets, instances crowd
+	sockets, instances worker.Crowd
 	open               atomic.Int64 // sockets
 	door               *door.Door
 	surfaces           *surfaces
@@ -89,7 +89,7 @@ func New(c Config) (_ *Box, err error) {
 		return nil, err
 	}
 	b := &Box{cfg: c, log: c.Log, gate: gate.New(c.Limits, c.TrustedProxies, loop.Now), failed: make(chan error, 1),
-		sockets: crowd{worth: manySockets}, instances: crowd{worth: manyInstances}}
+		sockets: worker.Crowd{Worth: worker.ManySockets}, instances: worker.Crowd{Worth: worker.ManyInstances}}
 	if c.Dir != "" {
 		b.catalog, err = box.OpenFolder(c.Dir, c.Log)
 	} else {

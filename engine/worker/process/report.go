@@ -2,6 +2,7 @@ package process
 
 import (
 	"encoding/json"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 
@@ -19,6 +20,8 @@ func (p *process) report(over <-chan struct{}) {
 	defer every.Stop()
 	var sockets counters.LoopMeter
 	var pauses counters.PauseMeter
+	left := false // most of a crowd has
+	players, instances := worker.Crowd{Worth: worker.ManySockets}, worker.Crowd{Worth: worker.ManyInstances}
 	for {
 		sent := make(chan struct{})
 		counts := counters.Snapshot{Pauses: pauses.Since()}
@@ -29,6 +32,8 @@ func (p *process) report(over <-chan struct{}) {
 				counts.Loop = sockets.Since(stats)
 				m.Counts = counts.Append(nil)
 				p.boss.send(m)
+				left = players.Left(stats.Open)
+				left = instances.Left(int64(len(all))) || left
 				close(sent)
 			}})
 		if !ok {
@@ -38,6 +43,9 @@ func (p *process) report(over <-chan struct{}) {
 		case <-sent:
 		case <-over:
 			return
+		}
+		if left { // which stops no loop
+			debug.FreeOSMemory()
 		}
 		select {
 		case <-every.C:
