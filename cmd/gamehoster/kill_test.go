@@ -137,7 +137,7 @@ func root(t *testing.T, players int, games ...string) string {
 func writeRules(t *testing.T, dir, game string, players, step int) {
 	t.Helper()
 	place(t, filepath.Join(dir, "localhost", game), map[string]string{
-		"gamehoster-game.json": fmt.Sprintf(`{"tickRate": 60, "sendRate": 30, "playersPerInstance": %d, "player": {"fields": {"n": "u32 shared"}}}`, players),
+		"gamehoster-game.json": fmt.Sprintf(`{"tickRate": 60, "sendRate": 30, "playersPerInstance": %d, "resumeSeconds": 2, "player": {"fields": {"n": "u32 shared"}}}`, players),
 		"player.js":            fmt.Sprintf("export function update(player) { player.n += %d; }\n", step),
 	})
 }
@@ -364,7 +364,7 @@ func TestTheGamesRootIsFull(t *testing.T) {
 // play. Who plays is let to; who comes is seated under the newest rules. In the end nothing
 // is left of what was replaced.
 func TestRollsUnderLoad(t *testing.T) {
-	const rolls, residents = 10, 8
+	const rolls, residents = 6, 8
 	b := runs(t, root(t, 4, "one"), nil, "--port", "0", "--roll-timeout", "1m", "--token-file", tokenFile(t), "--max-workers", "64")
 	var old []*player
 	for range residents {
@@ -396,12 +396,16 @@ func TestRollsUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	descriptors := 0
+	descriptors, newest := 0, ""
 	for i := range rolls {
-		b.puts(t, 2+i)
+		replaced := newest
+		newest = b.puts(t, 2+i)
 		if i == 0 {
 			descriptors = files(b.pid)
+		} else if _, err := join(b.addr, "/one?def="+replaced); err == nil || !strings.Contains(err.Error(), fmt.Sprint(wire.CloseOutdated)) {
+			t.Errorf("who comes with the library of replaced rules: %v", err)
 		}
+		joins(t, b, "/one?def="+newest).leave()
 		for _, p := range old {
 			p.must(t, 2)
 		}
@@ -425,18 +429,19 @@ func TestRollsUnderLoad(t *testing.T) {
 	eventually(t, "descriptors to be closed", func() bool { return files(b.pid) <= descriptors })
 }
 
-// puts replaces the rules of the game one, and waits until they are live.
-func (b *program) puts(t *testing.T, step int) {
+// puts replaces the rules of the game one, and waits until they are live. It returns their hash.
+func (b *program) puts(t *testing.T, step int) (hash string) {
 	t.Helper()
 	rules := fmt.Sprintf("export function update(player) { player.n += %d; }\n", step)
 	if code, text := b.api(t, "PUT", "files/player.js", []byte(rules)); code >= 300 {
 		t.Fatalf("code %d: %s", code, text)
 	}
 	code, text := b.api(t, "GET", "status?wait=20s", nil)
-	var status struct{ State string }
+	var status struct{ State, Hash string }
 	if err := json.Unmarshal([]byte(text), &status); code != 200 || err != nil || status.State != "live" && status.State != "rolling" {
 		t.Fatalf("code %d: %s", code, text)
 	}
+	return status.Hash
 }
 
 // leave ends the socket as pages do.
