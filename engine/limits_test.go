@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"strings"
@@ -145,6 +146,40 @@ func TestADeadSocketGivesItsSeatBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.True(t, "the seat to be free", func() bool { return taken() == 0 })
+}
+
+// TestASeatGivenUpTurnsItsSocketAway has a seat expire between the decision and the socket.
+func TestASeatGivenUpTurnsItsSocketAway(t *testing.T) {
+	s := serve(t, engine.Config{Dir: samples, Loops: 1, Transport: transport})
+	var req ws.Request
+	ask := ws.Dial{Host: "play.example.com", Target: "/pong"}
+	if err := req.Parse(ask.AppendRequest(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := req.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Route(&req, netip.MustParseAddrPort("127.0.0.1:4000"))
+	for _, g := range s.Games() {
+		g.Table.Expire(math.MaxInt64 - 1)
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ends[1])
+	if err := d.Target.Take(ends[0], nil); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 256)
+	n, err := unix.Read(ends[1], got)
+	want := string(ws.AppendClose(nil, ws.CloseCode(wire.CloseDraining), wire.CloseReason(wire.CloseDraining)))
+	if err != nil || string(got[:n]) != want {
+		t.Errorf("it was told %q, %v", got[:n], err)
+	}
+	if n, err := unix.Read(ends[1], got); n != 0 || err != nil {
+		t.Errorf("then %d bytes came, %v", n, err)
+	}
 }
 
 func TestALogLineIsShort(t *testing.T) {

@@ -74,7 +74,9 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 		Response: ws.AppendResponse(nil, req.Key, ""),
 		Target: door.TargetFunc(func(fd int, early []byte) error {
 			if !v.Table.Hand(at.Number) {
-				return errGivenUp
+				// It expired, or its instance or version has ended meanwhile.
+				turnAway(fd, wire.CloseDraining)
+				return nil
 			}
 			err := b.crew.Hand(v.Live, at, fd, early)
 			if err != nil {
@@ -85,8 +87,14 @@ func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
 	}
 }
 
-// errGivenUp: a reservation expired, or its instance ended, before the socket was handed on.
-var errGivenUp = errors.New("the seat was given up before its socket could be handed on")
+// turnAway closes a socket that was welcomed already and has come to nobody. The frame is
+// so short that a new socket takes it at once; where it does not, the client finds the
+// connection broken, and does the same.
+func turnAway(fd int, code uint16) {
+	_, _ = unix.Write(fd, ws.AppendClose(nil, ws.CloseCode(code), wire.CloseReason(code)))
+	_ = unix.Shutdown(fd, unix.SHUT_WR)
+	_ = unix.Close(fd)
+}
 
 // lost gives up the seat of a socket that was dead before its loop could open it.
 func (b *Box) lost(number uint64) {
