@@ -37,19 +37,20 @@ test-go: tools-node tools-qemu tools-cc tools-typescript tools-caddy tools-syste
 test-thorough: tools-node tools-qemu ## the rules' compiler with twenty times as many random games, and a million ticks of each sample; ten minutes
 	GAMEHOSTER_THOROUGH=1 nice -n 10 $(GO) test -parallel 4 -timeout 60m ./games/body
 
-# Everything above the loops once more, on gnet: io_uring is what auto chooses.
+# Everything above the loops once more, on gnet: io_uring is what auto chooses. Short, as
+# what is counted in thousands is the same on either.
 LOOPS := ./engine ./cmd/gamehoster
 
 test-gnet:
-	GAMEHOSTER_TRANSPORT=gnet $(GO) test -timeout 20m $(LOOPS)
+	GAMEHOSTER_TRANSPORT=gnet $(GO) test -short -timeout 20m $(LOOPS)
 
 # And on worker processes, which serve has, while most tests ask for nothing and get loops.
 # The sieges are of the door, which is the same.
 test-pool:
-	GAMEHOSTER_WORKERS=pool $(GO) test -timeout 20m -skip 'Siege|Large' ./engine
+	GAMEHOSTER_WORKERS=pool $(GO) test -short -timeout 20m -skip 'Siege|Large' ./engine
 
 test-giouring: ## the loop's and the engine's tests on the giouring library's ring binding
-	GAMEHOSTER_TRANSPORT=uring $(GO) test $(GIOURING) -timeout 20m ./engine/loop/uring $(LOOPS)
+	GAMEHOSTER_TRANSPORT=uring $(GO) test $(GIOURING) -short -timeout 20m ./engine/loop/uring $(LOOPS)
 
 test-client: tools-node
 	cd games/_client && npm ci --no-audit --no-fund --silent && npm test

@@ -289,10 +289,14 @@ func TestAHundredReloadsLeaveNothing(t *testing.T) {
 	}
 	reload(10) // caches of the compiler and pools fill
 	goroutines, descriptors, mapped, memory := runtime.NumGoroutine(), await.OpenFiles(t), await.Mappings(t), heap()
-	reload(100)
+	times := 100
+	if testing.Short() {
+		times = 20
+	}
+	reload(times)
 	grown := heap() - memory
-	t.Logf("100 reloads: %d goroutines were %d, %d descriptors were %d, %d mappings were %d, heap grown by %d KB",
-		runtime.NumGoroutine(), goroutines, await.OpenFiles(t), descriptors, await.Mappings(t), mapped, grown>>10)
+	t.Logf("%d reloads: %d goroutines were %d, %d descriptors were %d, %d mappings were %d, heap grown by %d KB",
+		times, runtime.NumGoroutine(), goroutines, await.OpenFiles(t), descriptors, await.Mappings(t), mapped, grown>>10)
 	await.True(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	await.True(t, "descriptors close", func() bool { return await.OpenFiles(t) <= descriptors })
 	if n := await.Mappings(t); n > mapped+20 {
