@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"reflect"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -120,10 +121,13 @@ func mistaken(err error) string {
 
 // wayOut is what to do about an error that does not say so itself.
 func wayOut(err error) string {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return "; choose another port with --port"
+	switch {
+	case !errors.Is(err, syscall.EADDRINUSE):
+		return ""
+	case strings.HasPrefix(err.Error(), "--admin"):
+		return "; choose another port there, or none with --admin="
 	}
-	return ""
+	return "; choose another port with --port"
 }
 
 var (
