@@ -40,6 +40,13 @@ type program struct {
 // runs starts one that serves root. before is put in front of the command line.
 func runs(t *testing.T, root string, before []string, args ...string) *program {
 	t.Helper()
+	b := prepares(root, before, args...)
+	b.starts(t, b.cmd.Start)
+	return b
+}
+
+// prepares makes one that is yet to start.
+func prepares(root string, before []string, args ...string) *program {
 	argv := append(before, os.Args[0], "serve", "--root", root, "--admin", "", "--address-joins", "100000", "--address-sockets", "100000", "--log-format", "json")
 	argv = append(argv, args...)
 	b := &program{cmd: exec.Command(argv[0], argv[1:]...), out: &terminal{changed: make(chan struct{})}}
@@ -47,7 +54,13 @@ func runs(t *testing.T, root string, before []string, args ...string) *program {
 	b.cmd.Stdout, b.cmd.Stderr = b.out, b.out
 	// Workers that have become orphans hold the pipe.
 	b.cmd.WaitDelay = time.Millisecond
-	if err := b.cmd.Start(); err != nil {
+	return b
+}
+
+// starts starts it and waits until it listens.
+func (b *program) starts(t *testing.T, start func() error) {
+	t.Helper()
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	b.pid = b.cmd.Process.Pid
@@ -63,7 +76,6 @@ func runs(t *testing.T, root string, before []string, args ...string) *program {
 		}
 	})
 	b.addr = b.out.until(t, `"msg":"listening","address":"(127\.0\.0\.1:\d+)"`)[1]
-	return b
 }
 
 // dies kills the program.
@@ -452,8 +464,7 @@ func (p *player) leave() {
 }
 
 // TestOnlyMonotonicClocks looks through what runs in a server for clocks that jump when the
-// time of day is set. A test cannot set that, as it is the whole machine's: what it can do
-// is know every place where the time of day is asked for.
+// time of day is set, whether a test comes by them or not.
 func TestOnlyMonotonicClocks(t *testing.T) {
 	_, file, _, _ := runtime.Caller(0)
 	top := filepath.Join(filepath.Dir(file), "..", "..")
