@@ -191,10 +191,11 @@ func TestAThousandPlayOn(t *testing.T) {
 	}
 }
 
-// In a pool each definition takes a worker. New players are not turned away for old ones.
+// In a pool each definition takes a worker. Old ones drain beside those that new players
+// come to, as many again as may be of these; past that, players are not turned away for them.
 func TestAnOldDefinitionMakesRoom(t *testing.T) {
 	of := pooled
-	of.Max = 2
+	of.Max = 1
 	s := serveRolling(t, engine.Config{Workers: of})
 	var peers []*peer
 	for range 2 {

@@ -140,7 +140,7 @@ type serveCommand struct {
 	Admin       string        `help:"Address and port of the operator's listener, which asks nobody who they are: /metrics for Prometheus, /healthz, and profiles under /debug/pprof/. Empty for none." default:"${admin}"`
 	RollTimeout time.Duration `help:"How long players of a replaced definition play on before they are told to load the new one." default:"10m"`
 	Workers     string        `help:"Who runs the games: auto is a worker process for each game and some of its instances, inline is this process." enum:"auto,inline" default:"auto"`
-	MaxWorkers  int           `help:"Most worker processes at once; 0 for four times the cores. Who comes when there are no more is told that the box is full." default:"0"`
+	MaxWorkers  int           `help:"Most worker processes that new players come to; 0 for four times the cores. As many again may play replaced definitions to their end. Who comes when there are no more is told that the box is full." default:"0"`
 	Sandbox     string        `help:"What keeps worker processes from the rest of the machine: a filter of system calls and, for root, namespaces. auto does what the kernel allows, require refuses to run a game without the filter, off is nothing." enum:"auto,off,require" default:"auto"`
 	serverFlags
 }

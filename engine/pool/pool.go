@@ -62,7 +62,7 @@ type Told struct {
 
 // Config is how a Pool runs. The zero value of a field means its default.
 type Config struct {
-	Max       int             // worker processes, of all games together; four times the cores
+	Max       int             // worker processes, of all games together; four times the cores. As many may drain beside them
 	Command   []string        // what a worker is started with; this program's "worker"
 	Env       []string        // its environment, beside GOMAXPROCS; empty
 	Options   control.Options // what it runs with
@@ -112,6 +112,7 @@ type game struct {
 	sealed  *os.File
 	backoff backoff
 	workers int    // processes, until they are gone
+	drains  bool   // a newer definition has taken over
 	dropped func() // called when there are none any more; nil until the game is dropped
 }
 
@@ -207,7 +208,7 @@ func (p *Pool) admit(live *box.Live, cpu int) (*process, error) {
 	if wait := g.backoff.wait(loop.Now()); wait > 0 {
 		return nil, fmt.Errorf("%w: its workers die; the next is started in %v", box.ErrBoxFull, wait.Round(time.Millisecond))
 	}
-	if len(p.workers)+len(p.forking) >= p.cfg.Max {
+	if p.full() {
 		p.makeRoom()
 		return nil, fmt.Errorf("%w: there are %d workers, as many as --max-workers allows", box.ErrBoxFull, p.cfg.Max)
 	}
@@ -216,6 +217,19 @@ func (p *Pool) admit(live *box.Live, cpu int) (*process, error) {
 	p.forking[w] = struct{}{}
 	g.workers++
 	return w, nil
+}
+
+// full reports whether there are as many workers as may be. Those that play a replaced
+// definition to its end do not take the places of those that new players come to; but of
+// them, too, there are no more than that on top.
+func (p *Pool) full() bool {
+	all, leaving := len(p.workers)+len(p.forking), 0
+	for _, g := range p.games {
+		if g.drains || g.dropped != nil {
+			leaving += g.workers
+		}
+	}
+	return all-leaving >= p.cfg.Max || all >= 2*p.cfg.Max
 }
 
 // leastLoaded is the core with the fewest workers.
@@ -281,7 +295,14 @@ func (p *Pool) of(live *box.Live) (all []*process) {
 }
 
 // Drain tells a game's workers that a newer definition has taken over.
-func (p *Pool) Drain(live *box.Live) { p.tell(live, &control.Drain{}) }
+func (p *Pool) Drain(live *box.Live) {
+	p.mu.Lock()
+	if g := p.games[live.Number]; g != nil {
+		g.drains = true
+	}
+	p.mu.Unlock()
+	p.tell(live, &control.Drain{})
+}
 
 // EndSockets closes a game's sockets.
 func (p *Pool) EndSockets(live *box.Live, code uint16, reason string) {
