@@ -15,9 +15,10 @@ const maxReport = 64 << 20
 
 // question is a report that is waited for.
 type question struct {
-	text []byte
-	done chan struct{} // closed when it is here, or will not come
-	ok   bool
+	ticket uint32
+	text   []byte
+	done   chan struct{} // closed when it is here, or will not come
+	ok     bool
 }
 
 // Inspect asks all workers what they run. One that dies meanwhile runs nothing. It fails
@@ -29,6 +30,11 @@ func (p *Pool) Inspect(timeout time.Duration) (all []control.Report, err error) 
 	for _, w := range workers {
 		asked = append(asked, w.ask())
 	}
+	defer func() { // a worker that is stopped is asked often, and keeps nobody's question
+		for i, q := range asked {
+			workers[i].drop(q, false)
+		}
+	}()
 	for i, q := range asked {
 		select {
 		case <-q.done:
@@ -63,11 +69,11 @@ func (w *process) ask() *question {
 		return q
 	}
 	w.tickets++
-	ticket := w.tickets
-	w.questions[ticket] = q
+	q.ticket = w.tickets
+	w.questions[q.ticket] = q
 	w.mu.Unlock()
-	if err := w.conn.Send(&control.Inspect{Ticket: ticket}, -1); errors.Is(err, control.ErrClosed) {
-		w.drop(ticket, q, false)
+	if err := w.conn.Send(&control.Inspect{Ticket: q.ticket}, -1); errors.Is(err, control.ErrClosed) {
+		w.drop(q, false)
 	}
 	return q
 }
@@ -83,18 +89,18 @@ func (w *process) answered(m *control.Inspected) {
 	q.text = append(q.text, m.Part...)
 	switch {
 	case len(q.text) > maxReport:
-		w.drop(m.Ticket, q, false)
+		w.drop(q, false)
 	case !m.More:
-		w.drop(m.Ticket, q, true)
+		w.drop(q, true)
 	}
 }
 
 // drop ends a question, once.
-func (w *process) drop(ticket uint32, q *question, ok bool) {
+func (w *process) drop(q *question, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.questions[ticket] == q {
-		delete(w.questions, ticket)
+	if w.questions[q.ticket] == q {
+		delete(w.questions, q.ticket)
 		q.ok = ok
 		close(q.done)
 	}

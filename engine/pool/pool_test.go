@@ -40,6 +40,15 @@ func TestMain(m *testing.M) {
 		play(func(c *control.Conn) { select {} })
 	case "liar":
 		play(lie)
+	case "lingerer":
+		play(func(c *control.Conn) {
+			tell(c, &control.Bye{})
+			c.Finish()
+			c.Wait()
+			_ = syscall.Close(3)
+			c.Close()
+			select {}
+		})
 	case "babbler":
 		play(func(*control.Conn) {
 			for {
@@ -202,6 +211,12 @@ func TestADeafWorker(t *testing.T) {
 	if _, err := s.Inspect(time.Millisecond); err == nil {
 		t.Error("it has answered")
 	}
+	w := s.worker(s.Workers()[0].Shard)
+	w.mu.Lock()
+	if n := len(w.questions); n > 0 {
+		t.Errorf("%d questions are kept that nobody waits for", n)
+	}
+	w.mu.Unlock()
 	done := make(chan struct{})
 	s.Drop(s.live, 1001, "the end", func() { close(done) })
 	await.Value(t, done, "the game to be dropped")
@@ -248,6 +263,16 @@ func TestALiar(t *testing.T) {
 	if r, ok := table.Claim(at.Number); !ok || r.Instance != theirs {
 		t.Errorf("the seat is gone: %+v", r)
 	}
+}
+
+// TestALingerer has a worker that says that it ends, unasked, and stays: it is killed, and
+// takes no place in the pool.
+func TestALingerer(t *testing.T) {
+	s := open(t, "lingerer", Told{})
+	if err := s.Raise(s.live, -1); err != nil {
+		t.Fatal(err)
+	}
+	await.True(t, "it to be gone", func() bool { return len(s.Workers()) == 0 })
 }
 
 // TestABabbler has a worker that sends what is no message: it is killed.

@@ -157,7 +157,11 @@ func (w *process) serve() {
 	}
 	// Nobody is sent there from now on. It is as good as dead, and is so soon.
 	instances, seats := w.game.live.Table.DropShard(w.shard)
-	if !w.bye {
+	// Only one that was told to end has a time for it, after which it is killed.
+	w.mu.Lock()
+	ends := w.ending && w.bye
+	w.mu.Unlock()
+	if !ends {
 		w.kill()
 	}
 	w.conn.Close()
