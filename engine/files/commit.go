@@ -228,7 +228,7 @@ func (c *commit) plan(set, now []File, drop bool) (changed bool, err error) {
 // run makes the folder anew beside the one that is there and exchanges the two.
 func (c *commit) run() (err error) {
 	made, err := mkdirs(c.root, c.domain)
-	aside := path.Join(c.domain, setTemp+rand.Text())
+	aside := path.Join(c.domain, setTemp+rand.Text()+"."+c.folder.name)
 	defer func() {
 		if err != nil && !c.done {
 			_ = c.root.RemoveAll(aside)
@@ -334,22 +334,55 @@ func (c *commit) exchange(aside string) error {
 		return fmt.Errorf("exchanging the folders: %w", err)
 	}
 	c.done = true
-	old, err := fs.ReadDir(c.root.FS(), aside)
-	for _, e := range old {
+	if err := moveAlong(c.root, aside, c.base); err != nil {
+		return err
+	}
+	return errors.Join(syncFolder(c.root, c.base), dir.Sync(), c.root.RemoveAll(aside))
+}
+
+// moveAlong brings what is an operator's from a folder that was replaced to the one that is
+// in its place.
+func moveAlong(root *os.Root, old, base string) error {
+	entries, err := fs.ReadDir(root.FS(), old)
+	for _, e := range entries {
 		name := e.Name()
 		if (name[0] == '.' && !strings.HasPrefix(name, fileTemp)) || name == "node_modules" {
-			err = errors.Join(err, c.root.Rename(path.Join(aside, name), path.Join(c.base, name)))
+			err = errors.Join(err, root.Rename(path.Join(old, name), path.Join(base, name)))
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("moving hidden files along from %s: %w", aside, err)
+		return fmt.Errorf("moving hidden files along from %s: %w", old, err)
 	}
-	return errors.Join(dir.Sync(), c.root.RemoveAll(aside))
+	return nil
 }
 
-// swap is an exchange in three steps.
+// restore ends a commit that a process died in the middle of. left is the folder that was
+// to be removed by it: the old one, or a new one that never came to its place, in which
+// nothing is an operator's.
+func restore(root *os.Root, left string) error {
+	domain, name := path.Split(left)
+	_, game, ofGame := strings.Cut(name[1:], ".")
+	if !ofGame { // of a folder that was to go
+		return root.RemoveAll(left)
+	}
+	base := path.Join(domain, game)
+	switch _, err := root.Lstat(base); {
+	case err == nil:
+		if err := moveAlong(root, left, base); err != nil {
+			return err // and it stays
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case strings.HasPrefix(name, oldTemp):
+		return root.Rename(left, base)
+	}
+	return root.RemoveAll(left)
+}
+
+// swap is an exchange in three steps. A process that dies after the first has left the old
+// folder under a name that tells whose place it goes back to.
 func (c *commit) swap(aside string) error {
-	third := path.Join(c.domain, setTemp+rand.Text())
+	third := path.Join(c.domain, oldTemp+rand.Text()+"."+c.folder.name)
 	if err := c.root.Rename(c.base, third); err != nil {
 		return err
 	}

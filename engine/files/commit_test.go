@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -288,5 +289,95 @@ func TestOneOfManyThatMatchWrites(t *testing.T) {
 	text, _, err := s.Get(f, "one.js")
 	if first, more := <-won, len(won); err != nil || string(text) != first || more != 0 {
 		t.Fatalf("%q was written, %d others won, and the file is %q, %v", first, more, text, err)
+	}
+}
+
+// TestCommitsThatDied wants no game and nothing of an operator's to be lost, wherever a
+// commit was when its process ended.
+func TestCommitsThatDied(t *testing.T) {
+	const aside, old = ".sync-set-X.game", ".sync-old-X.game"
+	for _, c := range []struct {
+		name        string
+		files, want map[string]string // below the domain
+	}{
+		{
+			"a first one, half written",
+			map[string]string{aside + "/one.js": "new"}, map[string]string{},
+		}, {
+			"half written",
+			map[string]string{"game/one.js": "old", "game/.git/HEAD": "ref", aside + "/one.js": "new"},
+			map[string]string{"game/one.js": "old", "game/.git/HEAD": "ref"},
+		}, {
+			"exchanged",
+			map[string]string{"game/one.js": "new", aside + "/one.js": "old", aside + "/.git/HEAD": "ref", aside + "/node_modules/x.js": "x", aside + "/.sync-file-1": "left"},
+			map[string]string{"game/one.js": "new", "game/.git/HEAD": "ref", "game/node_modules/x.js": "x"},
+		}, {
+			"the old one taken away, the new one not there yet",
+			map[string]string{old + "/one.js": "old", old + "/.git/HEAD": "ref", aside + "/one.js": "new"},
+			map[string]string{"game/one.js": "old", "game/.git/HEAD": "ref"},
+		}, {
+			"the new one in its place, the old one not removed",
+			map[string]string{"game/one.js": "new", old + "/one.js": "old", old + "/.git/HEAD": "ref"},
+			map[string]string{"game/one.js": "new", "game/.git/HEAD": "ref"},
+		}, {
+			"a removal",
+			map[string]string{".sync-set-X/one.js": "old", ".sync-set-X/.git/HEAD": "ref"}, map[string]string{},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := Open(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			domain := filepath.Join(s.dir, "a.example")
+			for p, text := range c.files {
+				p = filepath.Join(domain, filepath.FromSlash(p))
+				if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Sweep(); err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for p, what := range disk(t, domain) {
+				if text, ok := strings.CutPrefix(what, "file "); ok {
+					got[filepath.ToSlash(p)] = text
+				}
+			}
+			if !maps.Equal(got, c.want) {
+				t.Errorf("swept: %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSwap is the exchange of a file system that has none.
+func TestSwap(t *testing.T) {
+	s, f := openStore(t)
+	root, err := s.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	c := commit{root: root, folder: f, domain: "a.example", base: "a.example/game"}
+	if err := root.Mkdir("a.example/.sync-set-X.game", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.swap("a.example/.sync-set-X.game"); err != nil {
+		t.Fatal(err)
+	}
+	got := disk(t, filepath.Join(s.dir, "a.example"))
+	if got[".sync-set-X.game/one.js"] != "file 1" || got["game/one.js"] != "" {
+		t.Errorf("swapped: %v", got)
+	}
+	if err := c.swap("a.example/.sync-set-none.game"); err == nil {
+		t.Error("swapped with what is not there")
+	}
+	if after := disk(t, filepath.Join(s.dir, "a.example")); !maps.Equal(after, got) {
+		t.Errorf("a swap that failed left %v, of %v", after, got)
 	}
 }

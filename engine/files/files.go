@@ -121,7 +121,8 @@ const maxListed = 16 * games.MaxFiles
 // Prefixes of names that exist for the length of a write.
 const (
 	fileTemp = ".sync-file-"
-	setTemp  = ".sync-set-"
+	setTemp  = ".sync-set-" // of a whole folder; of a commit, a dot and the folder's name follow
+	oldTemp  = ".sync-old-" // of the folder that a commit replaces, likewise
 )
 
 // checkPath is what keeps a path inside its folder and out of what is not the caller's.
@@ -194,7 +195,8 @@ func Open(dir string) (*Store, error) {
 }
 
 // Sweep removes what a process that died in the middle of a write has left, and what is
-// staged. It belongs to the start of a process that has the root to itself.
+// staged; a folder that was about to be replaced is put back, and what is an operator's in
+// one that was, moves along. It belongs to the start of a process that has the root to itself.
 func (s *Store) Sweep() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,12 +226,16 @@ func (s *Store) open() (*os.Root, error) {
 
 // sweep removes temporary names of the folders and what is staged.
 func sweep(root *os.Root) error {
-	var left []string
+	var left, sets []string
 	err := fs.WalkDir(root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
 		switch name := path.Base(p); {
 		case err != nil || p == ".":
 			return nil // an unreadable folder is the build's to complain of
-		case p == stageFolder || strings.HasPrefix(name, fileTemp) || strings.HasPrefix(name, setTemp):
+		case strings.HasPrefix(name, oldTemp) && path.Dir(path.Dir(p)) == ".":
+			sets = slices.Insert(sets, 0, p) // before the new one that was to be in its place
+		case strings.HasPrefix(name, setTemp):
+			sets = append(sets, p)
+		case p == stageFolder || strings.HasPrefix(name, fileTemp):
 			left = append(left, p)
 		case name[0] != '.' && name != "node_modules":
 			return nil
@@ -241,6 +247,9 @@ func sweep(root *os.Root) error {
 	})
 	for _, p := range left {
 		err = errors.Join(err, root.RemoveAll(p))
+	}
+	for _, p := range sets {
+		err = errors.Join(err, restore(root, p))
 	}
 	if err != nil {
 		return fmt.Errorf("sweeping the games root: %w", err)
