@@ -96,6 +96,30 @@ func (s *server) whole(t *testing.T, method, target string) string {
 	return dated.ReplaceAllString(string(answer), "")
 }
 
+// TestSocketsOfWhatIsNotThere wants an upgrade to be told what a plain request is, to a byte.
+func TestSocketsOfWhatIsNotThere(t *testing.T) {
+	s := serve(t, engine.Config{Root: treasury(t), Transport: transport})
+	nothing := s.whole(t, "GET", "/never-there")
+	for _, p := range []string{"/never-there", "/dots/gamehoster.js", "/api/games", "/internal/allow?domain=a.example"} {
+		c := s.stranger(t)
+		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: a.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", p); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c.r)
+		c.Close()
+		if err != nil {
+			t.Fatalf("%s: %v", p, err)
+		}
+		if !dated.Match(answer) {
+			t.Errorf("%s: without a date: %q", p, answer)
+		}
+		if got := dated.ReplaceAllString(string(answer), ""); got != nothing {
+			t.Errorf("%s: %q, and %q where it is no socket", p, got, nothing)
+		}
+	}
+}
+
 // TestCrookedPaths wants a box to serve no more than the libraries, and all else to be
 // the same to a byte as what was never there; where it is no HTTP it may say so.
 func TestCrookedPaths(t *testing.T) {

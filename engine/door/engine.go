@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -274,7 +275,12 @@ func (e *engine) decide(p *pending, data []byte, end int) gnet.Action {
 	return gnet.Close
 }
 
-var notFound = ws.AppendError(nil, 404, "not found")
+// notFound is what net/http says, to a byte, of what is not there to a request after which
+// the connection closes: sockets and plain requests tell strangers the same.
+func notFound() []byte {
+	b := time.Now().UTC().AppendFormat([]byte("HTTP/1.1 404 Not Found\r\nDate: "), http.TimeFormat)
+	return append(b, "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"...)
+}
 
 // refuse answers a request that is not sound.
 func (e *engine) refuse(p *pending, err error) gnet.Action {

@@ -300,7 +300,7 @@ func (d *Door) route(q *ws.Request, client netip.AddrPort) (verdict Decision) {
 	if verdict.Target == nil {
 		d.stats.refused.Add(1)
 		if len(verdict.Response) == 0 {
-			verdict.Response = notFound
+			verdict.Response = notFound()
 		}
 	}
 	return verdict
