@@ -23,39 +23,15 @@ import (
 //	            Raise
 //
 // A crew tells through its watcher what becomes of sockets, and through the game's table
-// what becomes of seats and shards. Its methods may be called from any goroutine.
+// what becomes of seats and shards. Its methods may be called from any goroutine. Each part
+// of a Box knows the part of it that it has to do with.
 type crew interface {
+	director  // rolls: games come and go
+	usher     // routing: sockets find their shards
+	inspector // stats and metrics
 	// Run starts what the crew runs on, once. failed is told when that has ended by itself;
 	// the crew is closed all the same.
 	Run(failed func(error))
-	// Start makes a game known, before players are sent to it. It adds the shards to the
-	// game's table that are there from the start, of which there may be none.
-	Start(g *box.Live) error
-	// Raise adds a shard to the game's table, on the core cpu if it is to be chosen and that
-	// is not -1. It is called by one goroutine at a time for each game. The error is
-	// box.ErrBoxFull where there can be no more.
-	Raise(g *box.Live, cpu int) error
-	// Hand passes a socket on to the shard of its placement. It owns fd from then on, unless
-	// it returns an error. early, which the client has sent already, is the caller's.
-	Hand(g *box.Live, at box.Placement, fd int, early []byte) error
-	// Crowded reports whether a shard is so far behind that Hand may soon fail.
-	Crowded(shard uint32) bool
-	// Drain tells that a newer definition has taken over: whoever finds no place in this one
-	// is outdated.
-	Drain(g *box.Live)
-	// EndSockets closes a game's sockets. Its instances go on and keep the seats of their
-	// players for a while.
-	EndSockets(g *box.Live, code uint16, reason string)
-	// Drop ends what still runs of a game, whose sockets close with code. done is called,
-	// once, when nothing uses the game any more.
-	Drop(g *box.Live, code uint16, reason string, done func())
-	// Inspect asks for what runs now. It fails where not all have answered by the timeout.
-	Inspect(timeout time.Duration) (inspection, error)
-	// Measure has the watcher told what all have counted, as far as it is not told that by
-	// and by, and names those that do not answer by the timeout.
-	Measure(timeout time.Duration) (silent []string)
-	// Loops are the counters of the event loops.
-	Loops() []loop.Stats
 	// Close ends the crew, after all Drops, and waits until nothing of it is left. It may
 	// be called without Run.
 	Close()

@@ -12,9 +12,9 @@ import (
 	"gamehoster/engine/worker"
 )
 
-// The server log has what the box has to say. The web log has a line for each HTTP request and each socket: of those that were refused
-// when they came, of the others when they have ended. It never has a query: that may hold
-// the token of a seat.
+// The server log has what the box has to say. The web log has a line for each HTTP request
+// and each socket: of those that were refused when they came, of the others when they have
+// ended. It never has a query: that may hold the token of a seat.
 
 // webLog is where requests and sockets are logged.
 func (c *Config) webLog() *slog.Logger {

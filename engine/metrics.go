@@ -85,7 +85,7 @@ func (m *meters) listen(b *Box) (err error) {
 }
 
 // ask is what the listener does for a request.
-func (m *meters) ask(c crew) metrics.Ask {
+func (m *meters) ask(c inspector) metrics.Ask {
 	return func(timeout time.Duration) (silent []string) {
 		m.mu.Lock()
 		defer m.mu.Unlock()

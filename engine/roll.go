@@ -10,6 +10,26 @@ import (
 	"gamehoster/wire"
 )
 
+// director is the part of a crew that has games come and go.
+type director interface {
+	// Start makes a game known, before players are sent to it. It adds the shards to the
+	// game's table that are there from the start, of which there may be none.
+	Start(g *box.Live) error
+	// Raise adds a shard to the game's table, on the core cpu if it is to be chosen and that
+	// is not -1. It is called by one goroutine at a time for each game. The error is
+	// box.ErrBoxFull where there can be no more.
+	Raise(g *box.Live, cpu int) error
+	// Drain tells that a newer definition has taken over: whoever finds no place in this one
+	// is outdated.
+	Drain(g *box.Live)
+	// EndSockets closes a game's sockets. Its instances go on and keep the seats of their
+	// players for a while.
+	EndSockets(g *box.Live, code uint16, reason string)
+	// Drop ends what still runs of a game, whose sockets close with code. done is called,
+	// once, when nothing uses the game any more.
+	Drop(g *box.Live, code uint16, reason string, done func())
+}
+
 // apply brings what is played to what the catalog has found.
 //
 // A box that serves rolls: the new definition is there before the old one stops taking new

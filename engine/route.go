@@ -24,6 +24,15 @@ import (
 	"gamehoster/wire/ws"
 )
 
+// usher is the part of a crew that takes sockets.
+type usher interface {
+	// Hand passes a socket on to the shard of its placement. It owns fd from then on, unless
+	// it returns an error. early, which the client has sent already, is the caller's.
+	Hand(g *box.Live, at box.Placement, fd int, early []byte) error
+	// Crowded reports whether a shard is so far behind that Hand may soon fail.
+	Crowded(shard uint32) bool
+}
+
 // Route places a new socket: which game, is the page allowed to open it, which seat.
 // It makes a Box a door.Router.
 func (b *Box) Route(req *ws.Request, client netip.AddrPort) door.Decision {
@@ -159,8 +168,8 @@ func (b *Box) originAllowed(live *box.Live, req *ws.Request) bool {
 	return ok && strings.EqualFold(host, string(req.Host))
 }
 
-// refuse answers with an HTTP status. What is not there is the same bare 404 as
-// everywhere.
+// refuse answers with an HTTP status. What is not there is the same bare 404 as everywhere:
+// the door's, for a decision that says nothing.
 func (b *Box) refuse(req *ws.Request, client netip.AddrPort, status int, why string) door.Decision {
 	if b.refusals.take(loop.Now()) {
 		b.web.Info("socket refused", "peer", client.Addr(), "host", short(req.Host), "path", short(req.Path),

@@ -14,6 +14,17 @@ import (
 // the answer.
 const statsTimeout = 2 * time.Second
 
+// inspector is the part of a crew that tells what it does.
+type inspector interface {
+	// Inspect asks for what runs now. It fails where not all have answered by the timeout.
+	Inspect(timeout time.Duration) (inspection, error)
+	// Measure has the watcher told what all have counted, as far as it is not told that by
+	// and by, and names those that do not answer by the timeout.
+	Measure(timeout time.Duration) (silent []string)
+	// Loops are the counters of the event loops.
+	Loops() []loop.Stats
+}
+
 type statsReport struct {
 	Games     map[string]gameReport `json:"games"`
 	Transport Transport             `json:"transport"` // gnet or uring
