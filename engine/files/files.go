@@ -26,7 +26,7 @@
 //	         one exchange of .sync-set-x with the folder, fsync; what was there is removed
 //
 // When there is no space left, or anything else fails, the new names are taken away again
-// and the old files are as they were. What a crash leaves behind, Sweep removes.
+// and the old files are as they were. What a crash leaves behind, Sweep removes or puts back.
 //
 // # What is refused
 //

@@ -208,8 +208,10 @@ func (p *process) drop(code uint16, reason string) {
 	p.loop.Post(&worker.DropGame{Number: p.game.Number, Code: code, Reason: reason, Done: p.host.close})
 }
 
-// orphaned goes on without a backend.
+// orphaned goes on without a backend. Should one be there that cannot be understood, it has
+// to find this worker gone: it would go on sending players who are never let in.
 func (p *process) orphaned(why error) {
+	p.conn.Abandon()
 	p.boss.orphaned()
 	p.log.Warn("the backend is gone; the players play on for a while", "game", p.game.Name,
 		"reason", why, "limit", p.game.Options.Orphaned)
