@@ -90,9 +90,7 @@ func TestAKilledWorker(t *testing.T) {
 		l := s.Games()[0].Table.Load()
 		return l.Instances == 1 && l.Seats == 1 && l.Pending == 0
 	})
-	if !s.Admits(from) {
-		t.Error("what the address held in the dead worker is counted still")
-	}
+	await.True(t, "what the address held in the dead worker to count no more", func() bool { return s.Admits(from) })
 	c := dial(t, s.addr, fmt.Sprintf("/duel?resume=%x", a.welcome.Token))
 	c.until(wire.TagSnapshot)
 	if string(c.welcome.Name) != string(other.welcome.Name) {
