@@ -271,6 +271,7 @@ func TestPingPong(t *testing.T) {
 }
 
 func TestAnEmptyInstanceEnds(t *testing.T) {
+	t.Parallel()
 	s := serve(t, engine.Config{Dir: quick(t), Dev: true})
 	p := dial(t, s.addr, "/quick")
 	p.until(wire.TagSnapshot)

@@ -33,6 +33,7 @@ func TestALargeStateReachesItsPlayers(t *testing.T) {
 
 // A request whose body never comes must not keep its connection: nobody asked for one.
 func TestABodyThatNeverComes(t *testing.T) {
+	t.Parallel()
 	s := serve(t, engine.Config{Dir: samples})
 	var open []net.Conn
 	for _, head := range []string{

@@ -34,6 +34,7 @@ func command(tick uint32, number byte) []byte {
 }
 
 func TestAnEndedInstanceTakesNobody(t *testing.T) {
+	t.Parallel()
 	s := serve(t, engine.Config{Dir: mortal(t, 4), Dev: true})
 	a := dial(t, s.addr, "/mortal")
 	a.until(wire.TagSnapshot)

@@ -147,6 +147,7 @@ func (p *peer) head() {
 // TestAStoppedWorker wants one that stands still for two seconds not to be forgotten, and
 // one that does for longer to get nobody new, and to go on when it does.
 func TestAStoppedWorker(t *testing.T) {
+	t.Parallel()
 	s := serve(t, engine.Config{Dir: quick(t), Workers: pooled})
 	p := dial(t, s.addr, "/quick")
 	p.until(wire.TagSnapshot)
@@ -323,6 +324,7 @@ func TestAWorkersProcess(t *testing.T) {
 // TestAFullPool wants who comes when there are as many workers as may be to be told so,
 // and the next one to find room when a worker is not played on any more.
 func TestAFullPool(t *testing.T) {
+	t.Parallel()
 	c := engine.Config{Dir: quick(t), Workers: pooled}
 	c.Workers.Max = 1
 	write(t, filepath.Join(c.Dir, "another"), "gamehoster-game.json", `{"tickRate": 60, "sendRate": 30, "player": {"fields": {"n": "u32 shared"}}}`)
@@ -379,6 +381,7 @@ func backend(t *testing.T) (cmd *exec.Cmd, p *peer, worker int) {
 // TestAnOrphanedWorker kills a backend, whose worker lets its player play on for a while,
 // and ends.
 func TestAnOrphanedWorker(t *testing.T) {
+	t.Parallel()
 	cmd, p, worker := backend(t)
 	kill(t, cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait() // it was killed
@@ -391,6 +394,7 @@ func TestAnOrphanedWorker(t *testing.T) {
 
 // TestAnOrphanedWorkerWithoutPlayers does not wait for anybody.
 func TestAnOrphanedWorkerWithoutPlayers(t *testing.T) {
+	t.Parallel()
 	cmd, p, worker := backend(t)
 	p.conn.Close()
 	kill(t, cmd.Process.Pid, syscall.SIGKILL)
@@ -400,6 +404,7 @@ func TestAnOrphanedWorkerWithoutPlayers(t *testing.T) {
 
 // TestAStoppedBackend wants players to play on while it stands still.
 func TestAStoppedBackend(t *testing.T) {
+	t.Parallel()
 	cmd, p, worker := backend(t)
 	kill(t, cmd.Process.Pid, syscall.SIGSTOP)
 	p.play(30)

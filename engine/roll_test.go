@@ -67,6 +67,7 @@ func (p *peer) leave() {
 }
 
 func TestARollLetsPlayersPlayOn(t *testing.T) {
+	t.Parallel()
 	s := serveRolling(t, engine.Config{})
 	before := s.look()
 	a := dial(t, s.addr, "/quick?def="+before)
@@ -292,7 +293,7 @@ func TestAHundredReloadsLeaveNothing(t *testing.T) {
 	goroutines, descriptors, mapped, memory := runtime.NumGoroutine(), await.OpenFiles(t), await.Mappings(t), heap()
 	times := 100
 	if testing.Short() {
-		times = 20
+		times = 10
 	}
 	reload(times)
 	grown := heap() - memory

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -33,6 +34,10 @@ func TestMain(m *testing.M) {
 		beWorker()
 	}
 	if os.Getenv(siegeServer) == "" {
+		// Tests that are parallel wait for seconds to pass, whatever the number of cores.
+		if err := flag.Set("test.parallel", "6"); err != nil {
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	b, err := engine.New(childConfig())
@@ -198,6 +203,7 @@ func TestSiegeOfHalfOpenUpgrades(t *testing.T) {
 }
 
 func TestSiegeOfGarbageAndSlowHeads(t *testing.T) {
+	t.Parallel()
 	b := besiege(t)
 	honest := dial(t, b.addr, "/asteroids")
 	honest.until(wire.TagSnapshot)

@@ -159,6 +159,7 @@ func TestASetIsCommitted(t *testing.T) {
 
 // The token is read again when its file changes.
 func TestAnotherTokenIsTaken(t *testing.T) {
+	t.Parallel()
 	s, _, file := serveAPI(t)
 	const next = "another-horse-and-staple"
 	if code, _ := s.ask(t, next, "GET", "/api/games", nil); code != 404 {

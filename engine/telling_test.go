@@ -263,6 +263,7 @@ func TestMetrics(t *testing.T) {
 
 // TestHealthOfALoop holds a loop up, and wants that to be told of it and not of the other.
 func TestHealthOfALoop(t *testing.T) {
+	t.Parallel()
 	s := serve(t, engine.Config{Dir: duels(t), Loops: 2, Admin: anyPort})
 	s.Hold(1500 * time.Millisecond)
 	await.True(t, "a loop to be silent", func() bool {
@@ -277,6 +278,7 @@ func TestHealthOfALoop(t *testing.T) {
 
 // TestHealthOfAWorker does the same to a worker process.
 func TestHealthOfAWorker(t *testing.T) {
+	t.Parallel()
 	s := serve(t, engine.Config{Dir: duels(t), Workers: pooled, Admin: anyPort})
 	p := dial(t, s.addr, "/duel")
 	p.until(wire.TagSnapshot)
